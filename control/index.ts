@@ -12,6 +12,7 @@ export { buildServe } from "./commands/serve.ts";
 export { buildToken } from "./commands/token.ts";
 export { buildWorker } from "./commands/worker.ts";
 export { buildWorkspaces } from "./commands/workspaces.ts";
+export type { ConnectorDeclaration } from "./connectors/places.ts";
 export type { Caller, Operation } from "./contract/operation.ts";
 export { type ControlOptions, createControl } from "./create-control.ts";
 export { basePath } from "./door/base-path.ts";

@@ -146,6 +146,7 @@ export { createScaledClock, systemClock } from "./host/clock.ts";
 export { type ConnectorCode, manifestDigest, readConnectorCode } from "./host/code-digest.ts";
 export { tuneCollector } from "./host/collector.ts";
 export { createHost } from "./host/create-host.ts";
+export { requireRunnable } from "./host/pins.ts";
 export {
   builtInActivations,
   builtInDestinations,

@@ -76,7 +76,10 @@ const isOwnCheckout = (cwd: string) =>
   realpathSync(cwd) === realpathSync(packageRoot) &&
   existsSync(join(packageRoot, "runtime", "author.ts"));
 
-/** The files of a part of the template: paths and texts, with the name filled in. */
+/**
+ * The files of a part of the template: paths and texts, with the name filled in. Those that tools
+ * would take for this package's own have an underscore before their name there.
+ */
 async function readTemplate(
   part: string,
   name: string,
@@ -93,6 +96,9 @@ async function readTemplate(
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
   return await Promise.all(
-    files.map(async (path) => [relative(root, path), fill(await readFile(path, "utf8"))] as const),
+    files.map(
+      async (path) =>
+        [relative(root, path).replace(/^_/, ""), fill(await readFile(path, "utf8"))] as const,
+    ),
   );
 }

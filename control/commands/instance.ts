@@ -83,6 +83,7 @@ export async function openInstance(
       keyring: await openKeyring(keyFile, { create: true }),
       keyFile,
       reloadKeyring: () => openKeyring(keyFile, { create: false }),
+      connectorsFolder: settings.folder,
       settings: {
         ...settings.control,
         warehouses: settings.control.warehouses ?? join(folder, "warehouses"),

@@ -86,6 +86,7 @@ async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
     log,
     jobs: options.jobs ? "run" : "announce",
     sandbox: options.sandbox,
+    connectors: located.settings.connectors,
   });
   // Who asked for a wall does not want to hear of its absence from the first run.
   if (options.sandbox !== undefined) await control.services.host.spec(findConnector("mailer", "."));

@@ -15,6 +15,7 @@ import {
   UsageError,
 } from "svc-connectors/host";
 import type { Static } from "typebox";
+import type { ConnectorDeclaration } from "../connectors/places.ts";
 import { defaultLimits } from "../services/limiter.ts";
 import {
   type ControlSettings,
@@ -46,6 +47,10 @@ export interface OperatorSettings {
   readonly control: ControlSettings;
   readonly server: ServerSettings;
   readonly metrics?: MetricsSettings | undefined;
+  /** Connectors of one's own. */
+  readonly connectors: readonly ConnectorDeclaration[];
+  /** The folder of the file, or the working folder: packages are looked up from it. */
+  readonly folder: string;
   readonly keyFile?: string | undefined;
   readonly databaseUrl?: string | undefined;
 }
@@ -75,7 +80,8 @@ export async function loadOperatorSettings(
     document.oauth_apps ?? {},
   )) {
     const ids = builtInSources.map((one) => one.id);
-    if (!ids.includes(id))
+    // An id of somebody else's may be that of a connector which was added.
+    if (!ids.includes(id) && (!/^conn_[a-z0-9_]{1,60}$/.test(id) || suggestion(id, ids) !== ""))
       throw refuse(`oauth_apps.${printable(id)} is not a connector${suggestion(id, ids)}`);
     const clientSecret = await secret(client_secret);
     apps.push([id, { clientId: client_id, clientSecret, redirectUris: redirect_uris }]);
@@ -103,9 +109,19 @@ export async function loadOperatorSettings(
       trustProxy: trust_proxy,
     },
     metrics: metrics && { host: metrics.host ?? "127.0.0.1", port: metrics.port },
+    connectors: connectorsOf(document.connectors),
+    folder,
     keyFile: resolved(document.key_file),
     databaseUrl: document.database_url && (await secret(document.database_url)),
   };
+
+  function connectorsOf(entries: Document["connectors"] = []): readonly ConnectorDeclaration[] {
+    return entries.map(({ path, package: name, digest, sandbox }, index) => {
+      if (path !== undefined && name === undefined) return { path, digest, sandbox };
+      if (path === undefined && name !== undefined) return { package: name, digest, sandbox };
+      throw refuse(`connectors.${index} must have either path or package`);
+    });
+  }
 
   async function mailOf({
     outbox,

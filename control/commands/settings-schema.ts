@@ -2,6 +2,7 @@
  * The form of what the control API reads in svc.config.yaml. `expected` ends the sentence "… must
  * be".
  */
+import { pinnedSandboxes } from "svc-connectors/host";
 import { type TObject, type TProperties, type TSchema, Type } from "typebox";
 import { defaultLimits } from "../services/limiter.ts";
 
@@ -53,12 +54,33 @@ const OAuthApp = Section({
   ),
 });
 
+const Declaration = Section(
+  {
+    path: Type.Optional(path("the path of a connector's module or folder")),
+    package: Type.Optional(
+      text("the name of an installed package", {
+        pattern: "^(@[a-z0-9~-][a-zA-Z0-9._~-]*/)?[a-z0-9~-][a-zA-Z0-9._~-]*$",
+      }),
+    ),
+    digest: text("the digest that svc connectors digest shows", {
+      pattern: "^sha256:[0-9a-f]{64}$",
+    }),
+    sandbox: Type.Optional(
+      Type.Enum([...pinnedSandboxes], { expected: `one of ${pinnedSandboxes.join(", ")}` }),
+    ),
+  },
+  { expected: "a connector: { path: …, digest: … } or { package: …, digest: … }" },
+);
+
 const limit = (name: keyof typeof defaultLimits) =>
   [name, Type.Optional(count(1, 1_000_000))] as const;
 
 export const SettingsDocument = Section({
   oauth_apps: Type.Optional(
     Type.Record(Type.String(), OAuthApp, { expected: "an object of applications by connector id" }),
+  ),
+  connectors: Type.Optional(
+    Type.Array(Declaration, { maxItems: 1_000, expected: "a list of connectors" }),
   ),
   limits: Type.Optional(
     Section(

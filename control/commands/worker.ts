@@ -67,6 +67,7 @@ async function work(options: WorkerOptions, terminal: Terminal): Promise<void> {
       log,
       jobs: "run",
       sandbox: options.sandbox,
+      connectors: located.settings.connectors,
     });
     // Who asked for a wall does not want to hear of its absence from the first job.
     if (options.sandbox !== undefined)

@@ -19,6 +19,9 @@ import {
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
+import { listAdded, toAddedDefinition } from "./added.ts";
+import { type InspectedConnector, type InspectOptions, inspectConnector } from "./inspect.ts";
+import type { Place } from "./places.ts";
 import { standardCatalog } from "./standard-catalog.ts";
 
 /**
@@ -52,16 +55,27 @@ export interface ConnectorDefinition {
   readonly oauthPath: string;
   /** JSON Schema of what a saved source must have beyond the connector's own spec. */
   readonly sourceRules?: JsonObject;
+  /** Of one that does not come with svc: what it said of itself when its operator added it. */
+  readonly added?: {
+    readonly manifest: Manifest;
+    readonly streams: readonly CatalogStream[];
+    /** Taken away since; what was made with it is kept. */
+    readonly isRemoved: boolean;
+  };
 }
 
 /** The manifest of a connector of either type. */
 export type AnyManifest = Manifest | DestinationManifest;
 
 export interface Connectors {
-  /** In the order in which people read them. */
+  /** In the order in which people read them; without those that were removed. */
   list(): readonly ConnectorDefinition[];
   /** @throws not_found */
   get(idOrAlias: string): ConnectorDefinition;
+  /** Learns which connectors the operator has added or removed since. */
+  reload(): Promise<void>;
+  /** Looks at a connector that the operator wants to add. @throws connector_refused */
+  inspect(place: Place, options: Omit<InspectOptions, "folder">): Promise<InspectedConnector>;
   /** The id of the connector whose module is at this URL; "none" of those is there. */
   idOf(url: string): string;
   /**
@@ -80,12 +94,19 @@ export interface Connectors {
   catalog(definition: ConnectorDefinition): Promise<readonly CatalogStream[]>;
 }
 
+export interface ConnectorsOptions extends Pick<HostOptions, "clock" | "sandbox"> {
+  readonly db: Db;
+  /** Installed packages of the operator are looked up from here. */
+  readonly folder: string;
+}
+
 /** Connectors are asked about themselves in workers that reach no network. */
-export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">): Connectors {
+export function createConnectors({ db, folder, ...options }: ConnectorsOptions): Connectors {
   const host = createHost({ ...options, seams: { resolve: async () => [] } });
   const activations = createActivationHost();
   const destinations = createDestinationHost({ clock: options.clock ?? systemClock });
-  const definitions = listDefinitions();
+  const builtIn = listDefinitions();
+  let definitions = builtIn;
   const mustBe = (definition: ConnectorDefinition, type: ConnectorDefinition["type"]) => {
     if (definition.type !== type) throw new ControlError("not_found", { resource: "connector" });
   };
@@ -96,14 +117,19 @@ export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">
   );
   const manifest = async (definition: ConnectorDefinition) => {
     mustBe(definition, "source");
-    return await sourceManifest(definition);
+    return definition.added?.manifest ?? (await sourceManifest(definition));
   };
   const destination = async (definition: ConnectorDefinition) => {
     mustBe(definition, "destination");
     return await destinationManifest(definition);
   };
+  const catalog = once(async (definition) =>
+    definition.type === "source"
+      ? standardCatalog(host, definition.reference, await manifest(definition))
+      : [],
+  );
   return {
-    list: () => definitions,
+    list: () => definitions.filter(({ added }) => !added?.isRemoved),
     get(idOrAlias) {
       const alias = idOrAlias.toLowerCase();
       const found = definitions.find(
@@ -112,6 +138,14 @@ export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">
       if (!found) throw new ControlError("not_found", { resource: "connector" });
       return found;
     },
+    async reload() {
+      const rows = await listAdded(db);
+      // A later version of svc may bring one of the same id.
+      const own = rows.filter(({ id }) => !builtIn.some((one) => one.id === id));
+      const added = await Promise.all(own.map((row) => toAddedDefinition(row, folder)));
+      definitions = [...builtIn, ...added];
+    },
+    inspect: (place, options) => inspectConnector(host, place, { ...options, folder }),
     idOf: (url) => definitions.find(({ reference }) => reference.url === url)?.id ?? "none",
     manifest,
     destination,
@@ -119,11 +153,7 @@ export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">
       if (definition.type === "row_destination") return await rowManifest(definition);
       return definition.type === "source" ? manifest(definition) : destination(definition);
     },
-    catalog: once(async (definition) =>
-      definition.type === "source"
-        ? standardCatalog(host, definition.reference, await manifest(definition))
-        : [],
-    ),
+    catalog: async (definition) => definition.added?.streams ?? (await catalog(definition)),
   };
 }
 

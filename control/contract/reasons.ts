@@ -42,7 +42,10 @@ export const reasons = {
     status: 409,
     message: "Another request has changed it meanwhile. Read it again.",
   },
-  connector_disabled: { status: 409, message: "The operator has disabled this connector." },
+  connector_disabled: {
+    status: 409,
+    message: "The operator has disabled or removed this connector, or must add it again.",
+  },
   source_has_connections: {
     status: 409,
     message: "The source still has connections. Delete them first.",
@@ -162,6 +165,7 @@ export const reasons = {
     message: "The callback does not belong to this authorisation. Start again.",
   },
   oauth_denied: { status: 422, message: "The provider, or its user, denied access." },
+  connector_refused: { status: 422, message: "The connector cannot be added." },
   entities_not_supported: {
     status: 422,
     message: "This connector has nothing to choose settings from.",

@@ -16,6 +16,8 @@ const ofCode: Partial<Record<ErrorCode, Reason>> = {
   QUERY_REFUSED: "query_refused",
   QUERY_FAILED: "query_failed",
   CONNECTOR_DISABLED: "connector_disabled",
+  CONNECTOR_CHANGED: "connector_disabled",
+  CONNECTOR_REMOVED: "connector_disabled",
   RATE_LIMITED: "provider_failed",
   CANCELLED: "overloaded",
 };

@@ -102,6 +102,7 @@ export const listConnectors = defineRead({
   ) {
     const filters = { list: "connectors", type, category, auth_type, search };
     const after = readCursor(position, filters);
+    await ctx.services.connectors.reload();
     const described = await Promise.all(
       ctx.services.connectors.list().map((definition) => toConnector(ctx, definition)),
     );

@@ -9,6 +9,7 @@ import { connectorOperations } from "./connectors.ts";
 import { credentialOperations } from "./credentials.ts";
 import { destinationOperations } from "./destinations.ts";
 import { instanceOperations } from "./instance.ts";
+import { instanceConnectorOperations } from "./instance-connectors.ts";
 import { instanceKeyOperations } from "./instance-keys.ts";
 import { setupOperations } from "./instance-setup.ts";
 import { instanceTokenOperations } from "./instance-tokens.ts";
@@ -72,6 +73,7 @@ export const operatorOperations: readonly Operation[] = [
   ...setupOperations,
   ...instanceTokenOperations,
   ...instanceKeyOperations,
+  ...instanceConnectorOperations,
   ...instanceOperations,
   getJob,
   cancelJob,

@@ -5,6 +5,7 @@ export class OperatorError extends Error {
 
 /** Lines about things that are not there, by their kind. */
 const missing: Readonly<Record<string, string>> = {
+  added_connector: "no connector of that id was added; svc connectors list shows them",
   administrator: "there is no administrator: start the server once with svc serve",
   job: "there is no such job; svc jobs list shows them",
   key_file: "the keys of this server live in memory",
@@ -20,6 +21,7 @@ export function toOperatorError({
   reason,
   resource,
   suggestion,
+  problem,
 }: {
   readonly reason: string;
   readonly [name: string]: unknown;
@@ -28,6 +30,8 @@ export function toOperatorError({
     const remedy = typeof suggestion === "string" ? suggestion : "; svc connectors lists them";
     return new OperatorError(`there is no such connector${remedy}`);
   }
+  if (reason === "connector_refused")
+    return new OperatorError(`the connector cannot be added: ${problem}`);
   const line = reason === "not_found" ? missing[String(resource)] : undefined;
   return new OperatorError(line ?? "the server could not do it; its log may say why");
 }

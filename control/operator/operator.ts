@@ -12,10 +12,16 @@ import { execute } from "../door/execute.ts";
 import type { Job } from "../jobs/schemas.ts";
 import { operatorOperations } from "../operations/index.ts";
 import type { AuditReport, InstanceJobs } from "../operations/instance.ts";
+import type {
+  AddConnectorBody,
+  AddedConnectors,
+  MadeConnector,
+  RemovedConnector,
+} from "../operations/instance-connectors.ts";
 import type { Keys, PrunedKeys, RotatedKeys } from "../operations/instance-keys.ts";
+import type { ConnectorSetting, FirstToken, MadeWorkspace } from "../operations/instance-setup.ts";
 import type { MadeToken, RevokedToken, TokenBody, Tokens } from "../operations/instance-tokens.ts";
 import type { JobWithParts } from "../operations/jobs.ts";
-import type { ConnectorSetting, FirstToken, MadeWorkspace } from "../operations/instance-setup.ts";
 import type { Services } from "../services/services.ts";
 import { operatorCaller } from "./caller.ts";
 import { toOperatorError } from "./operator-error.ts";
@@ -40,6 +46,15 @@ export interface OperatorCalls {
     input: { body: { connector: string; enabled: boolean } };
     data: Static<typeof ConnectorSetting>;
   };
+  "connector.add": {
+    input: { body: OrUndefined<Static<typeof AddConnectorBody>> };
+    data: Static<typeof MadeConnector>;
+  };
+  "connector.remove": {
+    input: { body: { connector: string } };
+    data: Static<typeof RemovedConnector>;
+  };
+  "connector.list_added": { input: OperatorInput; data: Static<typeof AddedConnectors> };
   "session.create": {
     input: { body: OrUndefined<Static<typeof TokenBody>> };
     data: Static<typeof MadeToken>;

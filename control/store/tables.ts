@@ -235,6 +235,26 @@ export interface Tables {
     revoked_at: Date | null;
   };
   connector_settings: { connector_id: string; enabled: boolean; updated_at: Date };
+  /** Connectors that do not come with svc. */
+  added_connectors: {
+    /** `conn_…`, as its module says. */
+    id: string;
+    /** Absolute path of its module or folder, or the name of an installed package. */
+    kind: "path" | "package";
+    place: string;
+    code_digest: string;
+    /** JSON text: what it says of itself, and its streams with standard settings. */
+    manifest: string;
+    streams: string;
+    /** The least wall around it. */
+    sandbox: "process" | "bubblewrap";
+    /** Who added it: a command, or the settings of a server. */
+    origin: "command" | "settings";
+    created_at: Date;
+    updated_at: Date;
+    /** What was made with it is kept, and cannot run. */
+    removed_at: Date | null;
+  };
   credentials: {
     id: string;
     workspace_id: string;

@@ -17,6 +17,7 @@ const networkSettingNames = ["approved_hosts", "allow_networks"] as const;
  */
 export const controlSettingNames = [
   "oauth_apps",
+  "connectors",
   "limits",
   "jobs",
   "key_file",

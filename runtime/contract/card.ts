@@ -23,6 +23,8 @@ export const connectorCategories = [
   "productivity",
   "database",
   "webhook",
+  /** Connectors that do not come with svc. */
+  "other",
 ] as const;
 
 /** `alpha`: in the making; it works, but neither README nor the package's executables show it. */

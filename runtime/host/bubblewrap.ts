@@ -18,7 +18,7 @@ export function bubblewrapCommand(
   command: readonly string[],
   readable: readonly string[],
 ): readonly string[] {
-  const bwrap = findBubblewrap();
+  const bwrap = requireBubblewrap();
   const visible = [
     ...systemFolders.filter((path) => existsSync(path)),
     command[0] ?? "",
@@ -42,7 +42,8 @@ export function bubblewrapCommand(
 
 let verdict: { readonly path: string } | { readonly problem: string } | undefined;
 
-function findBubblewrap(): string {
+/** The path of its command. @throws SANDBOX_UNAVAILABLE as {@link bubblewrapCommand} */
+export function requireBubblewrap(): string {
   verdict ??= probe();
   if ("problem" in verdict)
     throw new ConnectorError("SANDBOX_UNAVAILABLE", {

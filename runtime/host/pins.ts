@@ -3,8 +3,9 @@
  * it is loaded, on each host.
  */
 import { ConnectorError } from "../contract/errors.ts";
-import type { ConnectorPin } from "../contract/host.ts";
+import type { ConnectorPin, ConnectorReference } from "../contract/host.ts";
 import type { JsonValue } from "../contract/json.ts";
+import { requireBubblewrap } from "./bubblewrap.ts";
 import { manifestDigest, readConnectorCode } from "./code-digest.ts";
 
 /**
@@ -20,6 +21,16 @@ export async function pinnedPaths(url: string, pin: ConnectorPin): Promise<reado
   });
   if (digest !== pin.code) throw changed("its files have changed");
   return paths;
+}
+
+/**
+ * Whether it could be loaded here and now, without loading it.
+ * @throws as {@link pinnedPaths} · SANDBOX_UNAVAILABLE: its wall cannot be built on this host
+ */
+export async function requireRunnable({ url, pin }: ConnectorReference): Promise<void> {
+  if (!pin) return;
+  await pinnedPaths(url, pin);
+  if (pin.sandbox === "bubblewrap") requireBubblewrap();
 }
 
 /** @throws CONNECTOR_CHANGED */

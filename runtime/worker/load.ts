@@ -15,6 +15,9 @@ export async function loadSource(url: string): Promise<Source> {
   };
   require(typeof source === "object" &&
     source !== null, "default export", "is missing: export default defineSource({…})");
+  require(!isWriter(
+    source,
+  ), "default export", "is a destination or an activation: they run in svc's own process, so only those that come with svc can");
   for (const name of ["id", "version", "title"] as const)
     require(typeof source?.[name] === "string", name, "must be a string");
   require(isJsonObject(source?.spec), "spec", "must be a TypeBox object");
@@ -26,6 +29,9 @@ export async function loadSource(url: string): Promise<Source> {
     (typeof source?.discover === "function"), "streams", "must be given, or discover, not both");
   return source as Source;
 }
+
+/** What defineDestination and defineActivation make, and defineSource does not. */
+const isWriter = (value: object = {}) => "syncModes" in value || "maxBatchRows" in value;
 
 /**
  * Why a module cannot be imported, in words of ours. Anything else is a failure of its own code.

@@ -9,6 +9,7 @@ import * as reverseEtl from "./0006-reverse-etl.ts";
 import * as jobQueue from "./0007-job-queue.ts";
 import * as credentialUses from "./0008-credential-uses.ts";
 import * as jobsAndBudgets from "./0009-jobs-and-budgets.ts";
+import * as addedConnectors from "./0010-added-connectors.ts";
 import * as namesAndWorkspaces from "./0011-names-and-workspaces.ts";
 import * as events from "./0012-events.ts";
 
@@ -22,6 +23,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0007-job-queue": jobQueue,
   "0008-credential-uses": credentialUses,
   "0009-jobs-and-budgets": jobsAndBudgets,
+  "0010-added-connectors": addedConnectors,
   "0011-names-and-workspaces": namesAndWorkspaces,
   "0012-events": events,
 };

@@ -1,0 +1,50 @@
+/** Connectors that the settings of a server or worker name, as if its operator had added them. */
+import type { Clock } from "svc-connectors/host";
+import { ControlError } from "../contract/reasons.ts";
+import type { Services } from "../services/services.ts";
+import type { Db } from "../store/database.ts";
+import { type AddedConnector, keepConnector, listAdded, removeConnector } from "./added.ts";
+import { type ConnectorDeclaration, type Place, toPlace } from "./places.ts";
+
+export interface Declared {
+  readonly declarations: readonly ConnectorDeclaration[];
+  readonly folder: string;
+}
+
+/**
+ * Adds what is new, and removes what was declared and no longer is. A connector whose code is not
+ * the declared one stays as it was: the log tells, the others are not kept from their work, and
+ * none of its jobs run here.
+ */
+export async function keepDeclared(
+  { db, connectors, clock, log }: Pick<Services, "connectors" | "log"> & { db: Db; clock: Clock },
+  { declarations, folder }: Declared,
+): Promise<void> {
+  const rows = await listAdded(db);
+  const places = declarations.map((one) => toPlace(one, folder));
+  const isAt = (row: AddedConnector, { kind, place }: Place) =>
+    row.kind === kind && row.place === place;
+  const now = new Date(clock.now());
+  for (const row of rows) {
+    if (row.origin !== "settings" || row.removed_at !== null) continue;
+    if (places.some((place) => isAt(row, place))) continue;
+    await removeConnector(db, row.id, now);
+    log.warn("a connector is no longer in the settings, and was removed", { connector: row.id });
+  }
+  for (const [index, { digest, sandbox = "bubblewrap" }] of declarations.entries()) {
+    const place = places[index] as Place;
+    const isKept = ({ code_digest, sandbox: wall, origin, removed_at }: AddedConnector) =>
+      code_digest === digest && wall === sandbox && origin === "settings" && removed_at === null;
+    if (rows.some((row) => isAt(row, place) && isKept(row))) continue;
+    try {
+      const inspected = await connectors.inspect(place, { digest, sandbox });
+      await db.transaction().execute((tx) => keepConnector(tx, inspected, "settings", now));
+    } catch (error) {
+      if (!(error instanceof ControlError)) throw error;
+      log.error("a connector of the settings was not added", {
+        [place.kind]: place.place,
+        problem: String(error.details.problem),
+      });
+    }
+  }
+}

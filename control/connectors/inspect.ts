@@ -1,0 +1,86 @@
+/** Looks at a connector that its operator wants to add: its code, and what it says of itself. */
+import {
+  builtInActivations,
+  builtInDestinations,
+  builtInSources,
+  type CatalogStream,
+  ConnectorError,
+  type Host,
+  type Manifest,
+  manifestDigest,
+  type PinnedSandbox,
+  readConnectorCode,
+} from "svc-connectors/host";
+import { ControlError } from "../contract/reasons.ts";
+import { moduleAt, type Place } from "./places.ts";
+import { standardCatalog } from "./standard-catalog.ts";
+
+export interface InspectedConnector extends Place {
+  readonly code: string;
+  readonly sandbox: PinnedSandbox;
+  readonly manifest: Manifest;
+  /** With standard settings; none where only the account can tell. */
+  readonly streams: readonly CatalogStream[];
+}
+
+export interface InspectOptions {
+  /** Packages are looked up from here. */
+  readonly folder: string;
+  readonly sandbox: PinnedSandbox;
+  /** The code that is expected; undefined: whatever is there. */
+  readonly digest?: string | undefined;
+}
+
+/** Characters of what is kept of one: manifest and streams. */
+const maxTextLength = 4 * 1024 * 1024;
+
+/**
+ * Loads it in a worker that reaches no network. @param host of such workers
+ * @throws connector_refused: `problem` is a sentence for its operator
+ */
+export async function inspectConnector(
+  host: Host,
+  place: Place,
+  options: InspectOptions,
+): Promise<InspectedConnector> {
+  try {
+    return await inspect(host, place, options);
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error;
+    const isMissing = error.code === "CONNECTOR_UNKNOWN" && place.kind === "package";
+    throw refused(
+      isMissing
+        ? "no such package is installed; of a folder, name the path: ./name"
+        : error.message,
+    );
+  }
+}
+
+async function inspect(
+  host: Host,
+  place: Place,
+  { folder, sandbox, digest }: InspectOptions,
+): Promise<InspectedConnector> {
+  const module = await moduleAt(place, folder);
+  const { digest: code } = await readConnectorCode(module.url);
+  if (digest !== undefined && digest !== code)
+    throw refused(`its code is another than expected: ${code}`);
+  const manifest = await host.spec({ ...module, pin: { code, sandbox } });
+  requireNoBuiltIn(manifest.id);
+  const pin = { code, sandbox, manifest: manifestDigest(manifest) };
+  // Every later load must say the same of it: one that does not is told now.
+  await host.spec({ ...module, pin });
+  const streams = await standardCatalog(host, { ...module, pin }, manifest);
+  if (JSON.stringify([manifest, streams]).length > maxTextLength)
+    throw refused(`it says more of itself than ${maxTextLength} characters`);
+  return { ...place, code, sandbox, manifest, streams };
+}
+
+function requireNoBuiltIn(id: string): void {
+  const builtIn = [...builtInSources, ...builtInDestinations, ...builtInActivations];
+  const taken = builtIn.flatMap((one) => [one.id, ...one.credentialsOf]);
+  if (taken.includes(id)) throw refused(`its id ${id} is that of a connector which comes with svc`);
+}
+
+/** @param problem one sentence, without anything foreign */
+export const refused = (problem: string) => new ControlError("connector_refused", { problem });

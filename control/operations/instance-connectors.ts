@@ -1,0 +1,177 @@
+/** Connectors that do not come with svc. Only the operator of the instance asks for these. */
+import { type Manifest, pinnedSandboxes } from "svc-connectors/host";
+import { type Static, Type } from "typebox";
+import {
+  type AddedConnector,
+  keepConnector,
+  listAdded,
+  removeConnector,
+} from "../connectors/added.ts";
+import { secretFieldsOf } from "../connectors/configuration.ts";
+import { problemOf, tellAdded } from "../connectors/follow.ts";
+import { type InspectedConnector, refused } from "../connectors/inspect.ts";
+import { defineOperatorRead, defineOperatorWrite } from "../contract/operation.ts";
+import { Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
+import type { Db } from "../store/database.ts";
+
+export const AddConnectorBody = StrictObject({
+  path: Type.Optional(Type.String({ description: "Absolute, of a module or its folder." })),
+  package: Type.Optional(Type.String({ description: "Name of an installed package." })),
+  sandbox: Type.Optional(OneOf(pinnedSandboxes)),
+  digest: Type.Optional(Type.String({ description: "Of the code that was looked at." })),
+});
+
+const facts = {
+  connector_id: Type.String(),
+  title: Type.String(),
+  version: Type.String(),
+  digest: Type.String(),
+  sandbox: OneOf(pinnedSandboxes),
+};
+
+export const MadeConnector = StrictObject({
+  ...facts,
+  reaches: Type.Array(Type.String(), { description: "Where its requests go." }),
+  secret_fields: Type.Array(Type.String()),
+  changed: Type.Boolean({ description: "It was there already, with other code." }),
+});
+
+/** The default: nobody has said that the code is trusted. */
+const untrusted = "bubblewrap";
+
+export const addConnector = defineOperatorWrite({
+  id: "connector.add",
+  area: "Connectors",
+  summary: "Add a connector that does not come with svc",
+  description:
+    "It is loaded in a sandbox, and bound to its code: what it may do later is what it said now.",
+  resource: "connector",
+  isRepeatable: true,
+  body: AddConnectorBody,
+  data: MadeConnector,
+  errors: ["connector_refused"],
+  async prepare({ services }, { body: { path, package: name, sandbox = untrusted, digest } }) {
+    if ((path === undefined) === (name === undefined)) throw refused("name a path or a package");
+    const place =
+      path === undefined
+        ? ({ kind: "package", place: name ?? "" } as const)
+        : ({ kind: "path", place: path } as const);
+    return await services.connectors.inspect(place, { sandbox, digest });
+  },
+  async commit(tx, { now }, _input, inspected: InspectedConnector) {
+    const before = await keepConnector(tx, inspected, "command", now);
+    const { manifest, code, sandbox } = inspected;
+    return {
+      data: {
+        connector_id: manifest.id,
+        title: manifest.title,
+        version: manifest.version,
+        digest: code,
+        sandbox,
+        reaches: reachesOf(manifest),
+        secret_fields: secretFieldsOf(manifest),
+        changed: before !== undefined && before.code_digest !== code,
+      },
+      resourceId: manifest.id,
+      workspaceIds: await workspacesWith(tx, manifest.id),
+    };
+  },
+  async announce({ services }, _input, data) {
+    await tellAdded(services);
+    return data;
+  },
+});
+
+/** Where requests of a connector go, for people. */
+function reachesOf({ egress }: Manifest): string[] {
+  if (egress.kind === "postgres") return ["a PostgreSQL server of its settings"];
+  const base =
+    typeof egress.baseUrl === "string"
+      ? egress.baseUrl
+      : `the URL that a user enters as ${egress.baseUrl.field}`;
+  const tokenUrls = egress.auth.flatMap((auth) => (auth.type === "oauth2" ? [auth.tokenUrl] : []));
+  return [base, ...tokenUrls];
+}
+
+/** Those whose audit logs it belongs to: they have credentials for it. */
+async function workspacesWith(db: Db, connectorId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom("credentials")
+    .select("workspace_id")
+    .distinct()
+    .where("connector_id", "=", connectorId)
+    .execute();
+  return rows.map(({ workspace_id }) => workspace_id);
+}
+
+export const RemovedConnector = StrictObject({ connector_id: Type.String() });
+
+export const removeAddedConnector = defineOperatorWrite({
+  id: "connector.remove",
+  area: "Connectors",
+  summary: "Remove a connector that was added",
+  description: "What was made with it is kept, and does not run until it is added again.",
+  resource: "connector",
+  isRepeatable: true,
+  body: StrictObject({ connector: Type.String({ description: "Id." }) }),
+  data: RemovedConnector,
+  errors: ["not_found"],
+  async commit(tx, { now }, { body: { connector } }) {
+    await removeConnector(tx, connector, now);
+    return {
+      data: { connector_id: connector },
+      resourceId: connector,
+      workspaceIds: await workspacesWith(tx, connector),
+    };
+  },
+  async announce({ services }, _input, data) {
+    await tellAdded(services);
+    return data;
+  },
+});
+
+const Added = StrictObject({
+  ...facts,
+  kind: OneOf(["path", "package"]),
+  place: Type.String(),
+  origin: OneOf(["command", "settings"]),
+  removed: Type.Boolean(),
+  problem: Nullable(Type.String({ description: "Why it cannot run on the host that answers." })),
+});
+export const AddedConnectors = StrictObject({ connectors: Type.Array(Added) });
+
+export const listAddedConnectors = defineOperatorRead({
+  id: "connector.list_added",
+  area: "Connectors",
+  summary: "List the connectors that were added",
+  query: StrictObject({}),
+  data: AddedConnectors,
+  errors: [],
+  async run({ db, services: { connectors } }) {
+    await connectors.reload();
+    const toAdded = async (row: AddedConnector): Promise<Static<typeof Added>> => {
+      const { title, version } = JSON.parse(row.manifest) as Manifest;
+      const isRemoved = row.removed_at !== null;
+      const problem = isRemoved ? undefined : await problemOf(connectors.get(row.id).reference);
+      return {
+        connector_id: row.id,
+        title,
+        version,
+        digest: row.code_digest,
+        sandbox: row.sandbox,
+        kind: row.kind,
+        place: row.place,
+        origin: row.origin,
+        removed: isRemoved,
+        problem: problem ?? null,
+      };
+    };
+    return { connectors: await Promise.all((await listAdded(db)).map(toAdded)) };
+  },
+});
+
+export const instanceConnectorOperations = [
+  addConnector,
+  removeAddedConnector,
+  listAddedConnectors,
+];

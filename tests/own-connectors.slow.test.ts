@@ -1,0 +1,331 @@
+/**
+ * A connector of one's own in the Control API: made, added, used like the others, and refused when
+ * it is not what was added any more.
+ */
+import { appendFile, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { readConnectorCode } from "svc-connectors/host";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { askInstance, createOperator } from "../control/operator/operator.ts";
+import { createMemoryKeyring } from "../control/vault/keyring.ts";
+import type { Provider } from "../simulators/loopback.ts";
+import { findPostgres, type PostgresServer, startPostgres } from "../simulators/postgres-server.ts";
+import { startTestControl, type TestControl } from "./control.ts";
+import { queryDestination } from "./control-pipelines.ts";
+import {
+  changeModule,
+  copyConnector,
+  installPacked,
+  makeOwnConnector,
+  notesToken,
+  startNotes,
+} from "./own-connector.ts";
+
+const soon = { timeout: 60_000, interval: 50 };
+
+let made: string;
+let provider: Provider;
+beforeAll(async () => {
+  made = await makeOwnConnector(await realpath(await mkdtemp(join(tmpdir(), "svc-own-"))));
+  provider = await startNotes();
+});
+afterAll(async () => {
+  await provider?.[Symbol.asyncDispose]();
+  await rm(join(made, ".."), { recursive: true, force: true });
+});
+
+let folder: string;
+let connector: string;
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "svc-own-")));
+  connector = join(folder, "helpdesk");
+  await copyConnector(made, connector);
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const operatorOf = ({ control }: TestControl) => createOperator(askInstance(control.services));
+const start = (options: Parameters<typeof startTestControl>[0] = {}) =>
+  startTestControl({ seams: provider.seams, connectorsFolder: folder, jobs: "run", ...options });
+const add = (api: TestControl, changes: object = {}) =>
+  operatorOf(api).run("connector.add", { body: { path: connector, ...changes } });
+
+async function post(api: TestControl, path: string, body: object) {
+  const answer = await api.call("POST", path, { body });
+  if (answer.status >= 300) throw new Error(answer.text);
+  return answer.body.data;
+}
+
+/** A pipeline from the helpdesk into a file, by the API. */
+async function addPipeline(api: TestControl) {
+  const { credential_handle, credential_id } = await post(api, "/credentials", {
+    connector_id: "conn_helpdesk",
+    name: "Token",
+    secrets: { api_token: notesToken },
+  });
+  const { source_id } = await post(api, "/sources", {
+    name: "Helpdesk",
+    connector_id: "conn_helpdesk",
+    credential_handle,
+    configuration: { page_size: 10 },
+  });
+  const { destination_id } = await post(api, "/destinations", {
+    name: "Warehouse",
+    connector_id: "conn_duckdb",
+    configuration: { file: "warehouse" },
+  });
+  const { pipeline_id } = await post(api, "/pipelines", {
+    name: "Helpdesk",
+    source_id,
+    destination_id,
+    schedule: { type: "manual" },
+    streams: [{ name: "notes" }, { name: "folders" }],
+  });
+  return { credential_id, source_id, destination_id, pipeline_id };
+}
+
+async function sync(api: TestControl, pipelineId: string) {
+  const { job } = await post(api, `/pipelines/${pipelineId}/sync`, {});
+  return await vi.waitFor(async () => {
+    const { data } = (await api.call("GET", `/jobs/${job.job_id}`)).body;
+    if (["pending", "queued", "running", "incomplete"].includes(data.status))
+      throw new Error(data.status);
+    return data;
+  }, soon);
+}
+
+const succeeded = { status: "succeeded" };
+const changed = {
+  status: "failed",
+  failure: { code: "CONNECTOR_CHANGED", message: expect.stringContaining("svc connectors add") },
+};
+
+test("it is a connector like the others: spec, credential, check, pipeline, rows in a warehouse", async () => {
+  await using api = await start();
+  const unknown = await api.call("GET", "/connectors/conn_helpdesk");
+  expect(unknown.status).toBe(404);
+  expect(await add(api)).toMatchObject({
+    connector_id: "conn_helpdesk",
+    sandbox: "bubblewrap",
+    reaches: ["https://api.notes.example.com/v1"],
+    secret_fields: ["api_token"],
+    changed: false,
+  });
+  const { data } = (await api.call("GET", "/connectors?type=source&search=helpdesk")).body;
+  expect(data.items).toEqual([
+    expect.objectContaining({ connector_id: "conn_helpdesk", category: "other", enabled: true }),
+  ]);
+  const { body: spec } = await api.call("GET", "/connectors/conn_helpdesk/spec");
+  expect(spec.data).toMatchObject({
+    spec_version: "0.1.0",
+    secret_fields: ["api_token"],
+    auth: { type: "api_token", start_path: "/credentials" },
+  });
+  const { pipeline_id, source_id, destination_id } = await addPipeline(api);
+  expect((await api.call("POST", `/sources/${source_id}/check`)).body.data).toMatchObject(
+    succeeded,
+  );
+  expect(await sync(api, pipeline_id)).toMatchObject(succeeded);
+  const rows = await queryDestination(
+    api,
+    destination_id,
+    "SELECT id, title FROM _svc_notes ORDER BY id",
+  );
+  expect(rows).toEqual([1, 2, 3].map((id) => [`n${id}`, `Note ${id}`]));
+});
+
+describe("a source of it", () => {
+  test("stays when one byte of the module changes, does not run, and runs when it was added again", async () => {
+    await using api = await start();
+    const before = await add(api);
+    const { pipeline_id, source_id } = await addPipeline(api);
+    expect(await sync(api, pipeline_id)).toMatchObject(succeeded);
+    await appendFile(join(connector, "index.ts"), " ");
+    expect(await sync(api, pipeline_id)).toMatchObject(changed);
+    expect(await api.call("GET", `/sources/${source_id}`)).toMatchObject({ status: 200 });
+    const check = await api.call("POST", `/sources/${source_id}/check`);
+    expect(check.body.data).toMatchObject({ status: "failed", error: "CONNECTOR_CHANGED" });
+    const [listed] = (await operatorOf(api).run("connector.list_added", {})).connectors;
+    expect(listed?.problem).toContain("its files have changed");
+    const after = await add(api);
+    expect([after.changed, after.digest === before.digest]).toEqual([true, false]);
+    expect(await sync(api, pipeline_id)).toMatchObject(succeeded);
+  });
+
+  test("stays when the connector is removed, begins nothing, and goes on when it is back", async () => {
+    await using api = await start();
+    await add(api);
+    const { pipeline_id, source_id, credential_id } = await addPipeline(api);
+    const body = { connector: "conn_helpdesk" };
+    await operatorOf(api).run("connector.remove", { body });
+    const refused = { status: 409, body: { details: { reason: "connector_disabled" } } };
+    expect(await api.call("POST", `/pipelines/${pipeline_id}/sync`, { body: {} })).toMatchObject(
+      refused,
+    );
+    expect(await api.call("GET", `/sources/${source_id}`)).toMatchObject({ status: 200 });
+    const check = await api.call("POST", `/sources/${source_id}/check`);
+    expect(check.body.data).toMatchObject({ status: "failed", error: "CONNECTOR_DISABLED" });
+    const { items } = (await api.call("GET", "/connectors")).body.data;
+    expect(items.map((one: { connector_id: string }) => one.connector_id)).not.toContain(
+      "conn_helpdesk",
+    );
+    await expect(operatorOf(api).run("connector.remove", { body })).rejects.toThrow(
+      "no connector of that id was added; svc connectors list shows them",
+    );
+    await add(api);
+    expect(await sync(api, pipeline_id)).toMatchObject(succeeded);
+    // Its credential was in this workspace: the log tells.
+    expect(credential_id).toBeTruthy();
+    const entries = await api.db
+      .selectFrom("audit_logs")
+      .select(["workspace_id", "resource_id"])
+      .where("action", "in", ["connector.add", "connector.remove"])
+      .execute();
+    expect(entries).toEqual(
+      [1, 2].map(() => ({ workspace_id: api.first.id, resource_id: "conn_helpdesk" })),
+    );
+  });
+});
+
+describe("what cannot be added is told in one line:", () => {
+  let api: TestControl;
+  beforeAll(async () => {
+    api = await start({ jobs: "off" });
+  });
+  afterAll(() => api?.[Symbol.asyncDispose]());
+  const says = (line: RegExp) =>
+    expect(add(api)).rejects.toThrow(
+      expect.objectContaining({ name: "OperatorError", message: expect.stringMatching(line) }),
+    );
+
+  test.each([
+    "conn_social",
+    "conn_duckdb",
+    "conn_webhook",
+  ])("one that calls itself %s, as one that comes with svc does", async (id) => {
+    await changeModule(connector, "conn_helpdesk", id);
+    await says(/^the connector cannot be added: its id conn_\w+ is that of a connector which/);
+  });
+
+  test("one of another place with the id of one that is there", async () => {
+    await add(api);
+    const place = connector;
+    connector = join(folder, "other");
+    await copyConnector(place, connector);
+    await says(/there is conn_helpdesk from another place: remove that first$/);
+    connector = place;
+    await changeModule(connector, "conn_helpdesk", "conn_other");
+    await says(/it was added as conn_helpdesk, and an id is permanent: remove that first$/);
+    await operatorOf(api).run("connector.remove", { body: { connector: "conn_helpdesk" } });
+  });
+
+  test("one that says something else of itself each time", async () => {
+    await changeModule(connector, 'title: "Helpdesk"', 'title: "Helpdesk " + Math.random()');
+    await says(/it says something else of itself than before/);
+  });
+
+  test("a destination: it would run in the server's process", async () => {
+    await changeModule(
+      connector,
+      "export default defineSource({",
+      "export default ({ syncModes: [],",
+    );
+    await says(/default export is a destination or an activation: they run in svc's own process/);
+  });
+
+  test("code that is not the one that was looked at", async () => {
+    const digest = `sha256:${"0".repeat(64)}`;
+    await expect(add(api, { digest })).rejects.toThrow(
+      /^the connector cannot be added: its code is another than expected: sha256:/,
+    );
+  });
+
+  test("a package that is not installed, and a module with an error", async () => {
+    await expect(add(api, { path: undefined, package: "svc-absent" })).rejects.toThrow(
+      /no such package is installed; of a folder, name the path: \.\/name/,
+    );
+    await changeModule(connector, "export default", "export default (");
+    await says(/has a syntax error/);
+  });
+});
+
+test("as an installed package it is the same, also on a host that has it elsewhere", async () => {
+  const name = await installPacked(connector, folder);
+  await using api = await start();
+  const added = await add(api, { path: undefined, package: name });
+  expect(added.connector_id).toBe("conn_helpdesk");
+  expect(await sync(api, (await addPipeline(api)).pipeline_id)).toMatchObject(succeeded);
+  const elsewhere = join(folder, "elsewhere");
+  await copyConnector(join(folder, "node_modules"), join(elsewhere, "node_modules"));
+  const module = join(elsewhere, "node_modules", name, "dist/index.js");
+  expect((await readConnectorCode(pathToFileURL(module).href)).digest).toBe(added.digest);
+});
+
+describe("in the settings it", () => {
+  const digestOf = async () =>
+    (await readConnectorCode(pathToFileURL(join(connector, "index.ts")).href)).digest;
+  const options = async () => ({ keyring: createMemoryKeyring(), digest: await digestOf() });
+
+  test("is there from the start, and gone when the settings lack it", async () => {
+    const { keyring, digest } = await options();
+    const database = { folder: join(folder, "database") };
+    const declared = [{ path: "helpdesk", digest }];
+    {
+      await using api = await start({ database, keyring, connectors: declared });
+      expect(await sync(api, (await addPipeline(api)).pipeline_id)).toMatchObject(succeeded);
+    }
+    {
+      await using api = await start({ database, keyring, jobs: "off" });
+      expect((await api.call("GET", "/connectors/conn_helpdesk")).body.data.enabled).toBe(true);
+    }
+    await using api = await start({ database, keyring, connectors: [] });
+    expect((await api.call("GET", "/connectors/conn_helpdesk")).body.data.enabled).toBe(false);
+  });
+
+  test("is not added with another digest: the log says which it is, and the server starts", async () => {
+    const digest = await digestOf();
+    await appendFile(join(connector, "index.ts"), " ");
+    const lines: unknown[] = [];
+    const log = { info() {}, warn() {}, error: (...line: unknown[]) => void lines.push(line) };
+    await using api = await start({ connectors: [{ path: "helpdesk", digest }], log });
+    expect((await api.call("GET", "/connectors/conn_helpdesk")).status).toBe(404);
+    expect(lines).toEqual([
+      [
+        "a connector of the settings was not added",
+        { path: connector, problem: `its code is another than expected: ${await digestOf()}` },
+      ],
+    ]);
+  });
+});
+
+describe.skipIf(findPostgres() === undefined)("with a server and a worker on PostgreSQL", () => {
+  let postgres: PostgresServer;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+  });
+  afterAll(() => postgres?.stop());
+
+  test("the worker learns of it, and runs only the code that was added, as it has it itself", async () => {
+    const name = await installPacked(connector, folder);
+    const host = join(folder, "host");
+    await copyConnector(join(folder, "node_modules"), join(host, "node_modules"));
+    const { url } = await postgres.createDatabase();
+    const keyring = createMemoryKeyring();
+    const warehouses = join(folder, "warehouses");
+    const shared = { database: { url }, keyring, settings: { warehouses } };
+    await using api = await start({ ...shared, jobs: "announce" });
+    await using worker = await start({ ...shared, connectorsFolder: host });
+    await add(api, { path: undefined, package: name });
+    const { pipeline_id } = await addPipeline(api);
+    expect(await sync(api, pipeline_id)).toMatchObject(succeeded);
+    await vi.waitFor(async () => {
+      const there = await worker.call("GET", "/connectors/conn_helpdesk", {
+        token: worker.first.tokens.admin,
+      });
+      expect(there.status).toBe(200);
+    }, soon);
+    await appendFile(join(host, "node_modules", name, "dist/index.js"), " ");
+    expect(await sync(api, pipeline_id)).toMatchObject(changed);
+  });
+});
