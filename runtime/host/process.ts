@@ -49,6 +49,9 @@ const memoryCheckMs = 50;
  */
 const maxTextChars = 256 * 1024;
 
+/** Of what V8 says before it gives up. A search that goes back and forth would be an attack's. */
+const outOfMemory = ["heap out of memory", "Allocation failed"];
+
 /** @throws SANDBOX_UNAVAILABLE when the level needs something that is not installed */
 export function startProcess(options: ProcessOptions): WorkerProcess {
   const entry = `${runtimeFolder}worker/entry${moduleEnding}`;
@@ -116,7 +119,8 @@ function watch(child: ChildProcess, { memoryMb }: ProcessOptions): WorkerProcess
   const hear = (chunk: Buffer) => {
     const text = chunk.toString("utf8");
     // V8 has no exit code of its own for this; the line is written by Node itself before it aborts.
-    if (/FATAL ERROR: .*(heap out of memory|Allocation failed)/.test(text)) isOutOfMemory = true;
+    if (text.includes("FATAL ERROR: ") && outOfMemory.some((words) => text.includes(words)))
+      isOutOfMemory = true;
     toldChars += text.length;
     if (toldChars <= maxTextChars) for (const listener of listeners) listener(text);
   };
