@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { categories, type Operation } from "../control/contract/operation.ts";
-import { nameTools, toolRoutes } from "../control/mcp/tools.ts";
+import { nameTools, routeOf, toolRoutes } from "../control/mcp/tools.ts";
 import { operations } from "../control/operations/index.ts";
 import { operationCases, startTestWorld, type TestWorld } from "./control-operations.ts";
 
@@ -73,6 +73,63 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
         /^(POST|PATCH|DELETE) \/credentials(?!\/source\/oauth)/.test(route),
       ),
     ).toEqual([]);
+  });
+
+  test("has a tool for everything that can be read, but people, secrets' addresses and workspaces", async () => {
+    const withTool = new Set(toolRoutes);
+    const without = operations.filter(
+      (operation) => operation.effect !== "write" && !withTool.has(routeOf(operation)),
+    );
+    const isLeftOut = /^GET \/(workspaces\/|sessions|events|notification|webhook)/;
+    expect(without.map(routeOf).filter((route) => !isLeftOut.test(route))).toEqual([]);
+  });
+
+  test("describes its tools by each other, and without contradicting itself", async () => {
+    const { tools } = await agent.listTools();
+    const about = (name: string) => tools.find((tool) => tool.name === name)?.description ?? "";
+    expect(about("svc_run_sync")).toContain("svc_get_job");
+    for (const { name, description = "" } of tools) {
+      const routes = description.match(/(GET|POST|PATCH|DELETE) \/[\w/{}-]+/g) ?? [];
+      expect({ name, routes: routes.filter((route) => toolRoutes.includes(route)) }).toEqual({
+        name,
+        routes: [],
+      });
+    }
+    expect(about("svc_approve_change")).not.toMatch(/Carries it out|Becomes a proposal/);
+    expect(about("svc_rename_source")).not.toContain("tested");
+  });
+
+  test("tells every agent where a person approves, whatever its token may", async () => {
+    const { params } = (await operationCases["source.update"]?.(world)) ?? {};
+    const { approval_id } = (await call("svc_rename_source", { ...params, name: "x" })).approval;
+    const review = { method: "POST", path: `/control/v1/approvals/${approval_id}/approve` };
+    for (const token of Object.values(api.first.tokens)) {
+      const client = await connect(token);
+      for (const args of [{}, { execution_mode: "proposal" }]) {
+        const answer = await call("svc_approve_change", { approval_id, ...args }, client);
+        expect(answer.error).toMatchObject({
+          code: "403",
+          message: "permission denied",
+          details: { reason: "agent_cannot_approve", review },
+        });
+      }
+      await client.close();
+    }
+    const strange = await call("svc_approve_change", { approval_id: "a word/.." });
+    expect(strange.error.details.review.path).toBe("/control/v1/approvals/{approval_id}/approve");
+    expect((await call("svc_get_approval", { approval_id })).status).toBe("pending");
+  });
+
+  test("finds the job that a sync has become, follows it and ends it", async () => {
+    const { params } = (await operationCases["pipeline.sync"]?.(world)) ?? {};
+    const { approval } = await call("svc_run_sync", { ...params });
+    await api.call("POST", `/approvals/${approval.approval_id}/approve`);
+    const { items } = await call("svc_list_jobs", { pipeline_id: params?.pipeline_id });
+    expect(items).toHaveLength(1);
+    const [{ job_id }] = items;
+    expect((await call("svc_get_job", { job_id })).job_id).toBe(job_id);
+    expect((await call("svc_get_job_logs", { job_id })).items).toEqual(expect.any(Array));
+    expect(await call("svc_cancel_job", { job_id })).toMatchObject({ status: "proposal_created" });
   });
 
   test("answers what the API answers", async () => {

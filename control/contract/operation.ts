@@ -247,6 +247,11 @@ export interface WriteOperation<
    */
   readonly isFree?: true | undefined;
   /**
+   * People do it, and no agent may, whatever its token is for: it is told where a person can. No
+   * header makes a proposal of an agent's request.
+   */
+  readonly isForPeople?: true | undefined;
+  /**
    * `prepare` only asks, or does the same when it is done twice. After a process has died in it, an
    * approved proposal is then carried out by another one; without this word it ends as
    * outcome_unknown.

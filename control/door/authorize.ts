@@ -1,7 +1,9 @@
+import { isId } from "../contract/ids.ts";
 import { type Caller, type Operation, permissions } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
 import { type Role, roles } from "../store/tables.ts";
+import { basePath } from "./base-path.ts";
 
 const denied = () => new ControlError("permission_denied");
 
@@ -23,6 +25,25 @@ export function authorizeSomewhere(operation: Operation, caller: Caller): void {
   if (!caller.session.scopes.includes(scope)) throw denied();
   if (operation.workspace === "none") return;
   if (!caller.memberships.some((membership) => includesRole(membership.role, role))) throw denied();
+}
+
+/**
+ * Refuses an agent what is for people, before its rights are looked at: it always learns where a
+ * person can do it.
+ * @throws agent_cannot_approve
+ */
+export function requirePerson(
+  operation: Operation,
+  { client }: Caller,
+  params: Readonly<Record<string, string>>,
+): void {
+  if (operation.effect !== "write" || !operation.isForPeople || client !== "mcp") return;
+  // What does not look like an id is not repeated.
+  const path = operation.path.replace(/\{(\w+)\}/g, (place, name: string) =>
+    isId(params[name] ?? "") ? (params[name] ?? "") : place,
+  );
+  const review = { method: operation.method, path: `${basePath}${path}` };
+  throw new ControlError("agent_cannot_approve", { review });
 }
 
 /** @throws permission_denied */

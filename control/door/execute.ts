@@ -19,6 +19,7 @@ import {
   authorizeIn,
   authorizeSomewhere,
   findAdministeringWorkspace,
+  requirePerson,
   selectWorkspace,
 } from "./authorize.ts";
 import { asksProvider, budgetOf, pay } from "./budgets.ts";
@@ -93,6 +94,7 @@ async function answerTo(
   };
   try {
     await paying(budgetOf(operation));
+    requirePerson(operation, caller, request.params);
     authorizeSomewhere(operation, caller);
     const raw = parseRequest(operation, request);
     workspaceId = await workspaceOf(services, operation, caller, () =>

@@ -17,7 +17,6 @@ import {
 import { noteSecrets } from "../credentials/stored-secret.ts";
 import { requireUsersAt } from "../credentials/uses.ts";
 import { BaseUrl } from "../sources/named-settings.ts";
-import type { Db } from "../store/database.ts";
 import { mailerConnector, mailerFields } from "./target.ts";
 
 export const StoreToken = StrictObject({
@@ -38,6 +37,8 @@ export const StoreToken = StrictObject({
     }),
   ),
 });
+
+type Db = OperationContext["db"];
 
 /** A token with the settings beside it. */
 export interface TokenParts {

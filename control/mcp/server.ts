@@ -9,7 +9,7 @@ import {
   type ToolRequest,
   type ToRequest,
 } from "./arguments.ts";
-import { type NamedTool, nameTools } from "./tools.ts";
+import { type NamedTool, nameTools, routeOf } from "./tools.ts";
 
 /** The way to the door of the Control API: here, or of a server elsewhere. */
 export interface WayToDoor {
@@ -40,11 +40,13 @@ export type Tools = ReadonlyMap<string, Tool>;
 const instructions =
   "svc moves data from sources into destinations. Changes become proposals that a person approves, unless the workspace's " +
   "policy says otherwise (svc_list_approval_policies): tell the person the approval_id, and look with svc_get_approval what " +
-  "became of it. Secrets are never passed through tools: credentials are named by their credential_handle.";
+  "became of it. A sync is a job: svc_get_job follows it, svc_list_jobs finds it. Secrets are never passed through tools: credentials are named by their credential_handle.";
 
 export function createTools(operations: readonly Operation[]): Tools {
+  const named = nameTools(operations);
+  const describe = createDescribe(named);
   return new Map(
-    nameTools(operations).map((tool) => {
+    named.map((tool) => {
       const inputSchema = inputSchemaOf(tool);
       const made = {
         ...tool,
@@ -59,15 +61,30 @@ export function createTools(operations: readonly Operation[]): Tools {
   );
 }
 
-function describe({ summary, operation }: NamedTool): string {
-  const sentences = [`${summary}.`, operation.description];
-  if (operation.effect === "write" && !operation.isFree) {
-    const policy = operation.category
-      ? `, unless the policy of ${operation.category} lets agents do it`
-      : "";
-    sentences.push(`Becomes a proposal that a person approves${policy}.`);
-  }
-  return sentences.filter((sentence) => sentence !== undefined).join(" ");
+/** Descriptions for agents: where they name a route that has a tool, they name the tool. */
+function createDescribe(tools: readonly NamedTool[]): (tool: NamedTool) => string {
+  const names = new Map(tools.map(({ name, operation }) => [routeOf(operation), name]));
+  const routes = /\b(GET|POST|PATCH|DELETE) \/[\w/{}-]+/g;
+  const toTools = (text: string) => text.replace(routes, (route) => names.get(route) ?? route);
+  return ({ summary, description, operation, change }) => {
+    const own = change
+      ? [
+          operation.description && `Without ${change.argument}: ${operation.description}`,
+          change.operation.description &&
+            `With ${change.argument}: ${change.operation.description}`,
+        ]
+      : [description ?? operation.description];
+    const sentences = [`${summary}.`, ...own, proposalSentence(operation)];
+    return toTools(sentences.filter((sentence) => sentence).join(" "));
+  };
+}
+
+function proposalSentence(operation: Operation): string | undefined {
+  if (operation.effect !== "write" || operation.isFree || operation.isForPeople) return undefined;
+  const policy = operation.category
+    ? `, unless the policy of ${operation.category} lets agents do it`
+    : "";
+  return `Becomes a proposal that a person approves${policy}.`;
 }
 
 /**

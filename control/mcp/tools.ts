@@ -44,6 +44,8 @@ interface ToolEntry {
   /** Only these arguments, where the operation takes more. */
   readonly only?: readonly string[] | undefined;
   readonly summary?: string | undefined;
+  /** In place of the operation's own. */
+  readonly description?: string | undefined;
 }
 
 const applies = (path: string, id: string): Apply => ({
@@ -56,8 +58,10 @@ const entries: Readonly<Record<string, ToolEntry>> = {
   svc_get_me: { does: "GET /me", annotations: reads },
   svc_list_workspaces: { does: "GET /workspaces", annotations: reads },
   svc_list_connectors: { does: "GET /connectors", annotations: reads },
+  svc_get_connector: { does: "GET /connectors/{connector_id}", annotations: reads },
   svc_get_connector_spec: { does: "GET /connectors/{connector_id}/spec", annotations: reads },
   svc_list_credentials: { does: "GET /credentials", annotations: reads },
+  svc_get_credential: { does: "GET /credentials/{credential_id}", annotations: reads },
   svc_get_source_oauth_consent_url: {
     does: "POST /credentials/source/oauth/start",
     annotations: reachesOut,
@@ -70,6 +74,7 @@ const entries: Readonly<Record<string, ToolEntry>> = {
   svc_check_mailer: { does: "POST /connectors/mailer/check", annotations: asks },
   svc_preview_mailer_edm: { does: "POST /connectors/mailer/edm/preview", annotations: asks },
   svc_list_sources: { does: "GET /sources", annotations: reads },
+  svc_get_source: { does: "GET /sources/{source_id}", annotations: reads },
   svc_list_source_entities: { does: "POST /sources/entities", annotations: asks },
   svc_check_source: { does: "POST /sources/{source_id}/check", annotations: asks },
   svc_create_source: { does: "POST /sources", annotations: reachesOut },
@@ -82,9 +87,12 @@ const entries: Readonly<Record<string, ToolEntry>> = {
     annotations: changes,
     only: ["source_id", "name"],
     summary: "Rename a source",
+    description: "Changes its name and nothing else.",
   },
   svc_delete_source: { does: "DELETE /sources/{source_id}", annotations: deletes },
   svc_list_destinations: { does: "GET /destinations", annotations: reads },
+  svc_get_destination: { does: "GET /destinations/{destination_id}", annotations: reads },
+  svc_check_destination: { does: "POST /destinations/{destination_id}/check", annotations: asks },
   svc_apply_destination: {
     does: applies("/destinations", "destination_id"),
     annotations: { ...writes, openWorldHint: true },
@@ -92,6 +100,8 @@ const entries: Readonly<Record<string, ToolEntry>> = {
   },
   svc_prepare_pipeline: { does: "POST /pipelines/prepare", annotations: asks },
   svc_list_pipelines: { does: "GET /pipelines", annotations: reads },
+  svc_get_pipeline: { does: "GET /pipelines/{pipeline_id}", annotations: reads },
+  svc_list_pipeline_streams: { does: "GET /pipelines/{pipeline_id}/streams", annotations: reads },
   svc_apply_pipeline: {
     does: applies("/pipelines", "pipeline_id"),
     annotations: reachesOut,
@@ -101,10 +111,15 @@ const entries: Readonly<Record<string, ToolEntry>> = {
   svc_resume_pipeline: { does: "POST /pipelines/{pipeline_id}/resume", annotations: changes },
   svc_run_sync: { does: "POST /pipelines/{pipeline_id}/sync", annotations: reachesOut },
   svc_list_connections: { does: "GET /connections", annotations: reads },
+  svc_get_connection: { does: "GET /connections/{connection_id}", annotations: reads },
   svc_delete_connection: { does: "DELETE /connections/{connection_id}", annotations: deletes },
+  svc_list_jobs: { does: "GET /jobs", annotations: reads },
   svc_get_job: { does: "GET /jobs/{job_id}", annotations: reads },
+  svc_get_job_logs: { does: "GET /jobs/{job_id}/logs", annotations: reads },
+  svc_cancel_job: { does: "POST /jobs/{job_id}/cancel", annotations: changes },
   svc_prepare_reverse_etl_activation: { does: "POST /reverse-etl/prepare", annotations: asks },
   svc_list_reverse_etl_models: { does: "GET /reverse-etl/models", annotations: reads },
+  svc_get_reverse_etl_model: { does: "GET /reverse-etl/models/{modelId}", annotations: reads },
   svc_apply_reverse_etl_model: {
     does: applies("/reverse-etl/models", "modelId"),
     annotations: writes,
@@ -115,6 +130,10 @@ const entries: Readonly<Record<string, ToolEntry>> = {
     annotations: deletes,
   },
   svc_list_reverse_etl_destinations: { does: "GET /reverse-etl/destinations", annotations: reads },
+  svc_get_reverse_etl_destination: {
+    does: "GET /reverse-etl/destinations/{destinationId}",
+    annotations: reads,
+  },
   svc_apply_reverse_etl_destination: {
     does: applies("/reverse-etl/destinations", "destinationId"),
     annotations: writes,
@@ -125,6 +144,10 @@ const entries: Readonly<Record<string, ToolEntry>> = {
     annotations: deletes,
   },
   svc_list_reverse_etl_activations: { does: "GET /reverse-etl/activations", annotations: reads },
+  svc_get_reverse_etl_activation: {
+    does: "GET /reverse-etl/activations/{activationId}",
+    annotations: reads,
+  },
   svc_apply_reverse_etl_activation: {
     does: applies("/reverse-etl/activations", "activationId"),
     annotations: writes,
@@ -138,13 +161,24 @@ const entries: Readonly<Record<string, ToolEntry>> = {
     does: "POST /reverse-etl/activations/{activationId}/run",
     annotations: reachesOut,
   },
+  svc_list_reverse_etl_runs: { does: "GET /reverse-etl/runs", annotations: reads },
   svc_get_reverse_etl_run: { does: "GET /reverse-etl/runs/{runId}", annotations: reads },
+  svc_list_reverse_etl_failed_rows: {
+    does: "GET /reverse-etl/runs/{runId}/failed-rows",
+    annotations: reads,
+  },
+  svc_cancel_reverse_etl_run: {
+    does: "POST /reverse-etl/runs/{runId}/cancel",
+    annotations: changes,
+  },
   svc_list_approvals: { does: "GET /approvals", annotations: reads },
   svc_get_approval: { does: "GET /approvals/{approval_id}", annotations: reads },
   svc_approve_change: {
     does: "POST /approvals/{approval_id}/approve",
-    annotations: { ...deletes, openWorldHint: true },
-    summary: "Never approves: people do. Says where",
+    annotations: reads,
+    summary: "Say where a person approves a proposal",
+    description:
+      "Approves nothing, whatever the token may: it always answers with the error agent_cannot_approve, whose details.review holds the method and the path with which a person can.",
   },
   svc_reject_change: { does: "POST /approvals/{approval_id}/reject", annotations: deletes },
   svc_withdraw_change: { does: "POST /approvals/{approval_id}/cancel", annotations: deletes },
@@ -156,6 +190,8 @@ const entries: Readonly<Record<string, ToolEntry>> = {
 export interface NamedTool {
   readonly name: string;
   readonly summary: string;
+  /** In place of the operation's own. */
+  readonly description?: string | undefined;
   readonly annotations: Annotations;
   readonly only?: readonly string[] | undefined;
   /**
@@ -168,8 +204,7 @@ export interface NamedTool {
 
 /** The tools that these operations allow, in one order always. */
 export function nameTools(operations: readonly Operation[]): NamedTool[] {
-  const find = (route: string) =>
-    operations.find(({ method, path }) => `${method} ${path}` === route);
+  const find = (route: string) => operations.find((operation) => routeOf(operation) === route);
   return Object.entries(entries).flatMap(([name, { does, summary, ...entry }]): NamedTool[] => {
     const operation = find(typeof does === "string" ? does : does.create);
     if (!operation) return [];
@@ -179,6 +214,9 @@ export function nameTools(operations: readonly Operation[]): NamedTool[] {
     return change ? [{ ...tool, change: { argument: does.id, operation: change } }] : [];
   });
 }
+
+/** The route of an operation, as the entries name it. */
+export const routeOf = ({ method, path }: Operation): string => `${method} ${path}`;
 
 /** Operations by method and path that have a tool, whether they exist or not. */
 export const toolRoutes: readonly string[] = Object.values(entries).flatMap(({ does }) =>

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { addCredential, addSource } from "../../tests/control-rows.ts";
 import { categories } from "../contract/operation.ts";
+import { operations } from "./index.ts";
 
 describe("approval policies", () => {
   let api: TestControl;
@@ -31,6 +32,32 @@ describe("approval policies", () => {
     expect(items.find(({ category }) => category === "source_delete")?.operations).toEqual([
       "source.delete",
     ]);
+  });
+
+  test("they are listed in pages, as everything is that is listed", async () => {
+    const list = async (query: string, token = api.first.tokens.viewer) =>
+      (await api.call("GET", `/approval-policies?${query}`, { token })).body;
+    const found: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const { data } = await list(`limit=4${cursor === undefined ? "" : `&cursor=${cursor}`}`);
+      expect(data.items.length).toBeLessThanOrEqual(4);
+      expect(data.has_more).toBe(data.next_cursor !== null);
+      found.push(...data.items.map(({ category }: { category: string }) => category));
+      cursor = data.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    expect(found).toEqual(Object.keys(categories));
+    const { next_cursor } = (await list("limit=4")).data;
+    const foreign = await list(`cursor=${next_cursor}`, api.second.tokens.viewer);
+    expect(foreign.details.reason).toBe("invalid_cursor");
+    const lists = operations.filter(({ data }) => "next_cursor" in data.properties);
+    expect(lists.map(({ id }) => id)).toContain("approval_policy.list");
+    const unpaged = lists.filter(
+      ({ effect, query }) =>
+        effect === "read" &&
+        !["limit", "cursor"].every((name) => name in (query?.properties ?? {})),
+    );
+    expect(unpaged.map(({ id }) => id)).toEqual([]);
   });
 
   test("what an agent asks for becomes a proposal, also when it says direct, or that it is no agent", async () => {

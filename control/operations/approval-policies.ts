@@ -4,7 +4,9 @@
 import { Type } from "typebox";
 import { ApprovalPolicy, findPolicy, listPolicies } from "../approvals/policies.ts";
 import { defineRead, defineWrite } from "../contract/operation.ts";
-import { IdInput, List, StrictObject, workspaceInput } from "../contract/schemas.ts";
+import { ControlError } from "../contract/reasons.ts";
+import { IdInput, List, listQuery, StrictObject, workspaceInput } from "../contract/schemas.ts";
+import { readCursor, toPage } from "../door/pages.ts";
 
 const ofWorkspace = StrictObject(workspaceInput);
 const categoryParams = StrictObject({ category: IdInput("The category.") });
@@ -15,12 +17,23 @@ export const listApprovalPolicies = defineRead({
   path: "/approval-policies",
   summary: "List approval policies",
   permission: "read",
-  query: ofWorkspace,
+  query: StrictObject(listQuery),
   data: List(ApprovalPolicy),
-  errors: [],
-  async run({ db, workspaceId, services }) {
-    const items = await listPolicies(db, workspaceId, services.operations);
-    return { items, next_cursor: null, has_more: false };
+  errors: ["invalid_cursor"],
+  async run({ db, workspaceId, services }, { query: { limit = 50, cursor } }) {
+    const filters = { list: "approval_policies", workspaceId };
+    const policies = await listPolicies(db, workspaceId, services.operations);
+    // They are no rows, and stand in one order always: their position is their category.
+    const rows = policies.map((policy) => ({
+      id: policy.category,
+      created_at: new Date(0),
+      policy,
+    }));
+    const after = readCursor(cursor, filters);
+    const start = after ? rows.findIndex(({ id }) => id === after.id) + 1 : 0;
+    if (after && start === 0) throw new ControlError("invalid_cursor");
+    const page = toPage(rows.slice(start, start + limit + 1), limit, filters);
+    return { ...page, items: page.items.map(({ policy }) => policy) };
   },
 });
 

@@ -22,13 +22,15 @@ import {
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
-import { basePath } from "../door/base-path.ts";
 import { readPage } from "../door/pages.ts";
 import { approvalStatuses, clients } from "../store/tables.ts";
 
 const approvalParams = StrictObject({ approval_id: IdInput("The approval.") });
 const ofWorkspace = StrictObject(workspaceInput);
-const WithReason = StrictObject({ reason: Type.Optional(Text(2_000)) }, { title: "ApprovalReason" });
+const WithReason = StrictObject(
+  { reason: Type.Optional(Text(2_000)) },
+  { title: "ApprovalReason" },
+);
 const categoryNames = Object.keys(categories) as (keyof typeof categories)[];
 
 /** Who approves is told whatever the proposed operation refuses, and that may be any of them. */
@@ -108,6 +110,7 @@ export const approve = defineWrite({
   resource: "approval",
   mustFinish: true,
   isRepeatable: true,
+  isForPeople: true,
   params: approvalParams,
   query: ofWorkspace,
   body: StrictObject({
@@ -122,7 +125,6 @@ export const approve = defineWrite({
   data: Approval,
   errors: ["agent_cannot_approve", "distinct_approver_required", ...refusals],
   async guard(ctx, { params, body }) {
-    refuseAgents(ctx, params.approval_id);
     const row = await findNow(ctx, params.approval_id);
     if (!["pending", "approved", "executing", "executed"].includes(row.status))
       throw notPending(row);
@@ -198,14 +200,6 @@ async function findNow(ctx: OperationContext, id: string): Promise<ApprovalRow> 
   const row = await selectVisible(ctx).where("id", "=", id).executeTakeFirst();
   if (!row) throw new ControlError("not_found");
   return row;
-}
-
-/** @throws agent_cannot_approve with the place where a person can */
-function refuseAgents({ caller }: OperationContext, id: string): void {
-  if (caller.client !== "mcp") return;
-  throw new ControlError("agent_cannot_approve", {
-    review: { method: "POST", path: `${basePath}/approvals/${encodeURIComponent(id)}/approve` },
-  });
 }
 
 /** @throws approval_not_pending, approval_expired */
