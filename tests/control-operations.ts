@@ -275,7 +275,12 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
   }),
   "pipeline.pause": pipelineOnly,
   "pipeline.resume": pipelineOnly,
-  "pipeline.sync": pipelineOnly,
+  "pipeline.sync": async (world) => ({
+    ...(await pipelineOnly(world)),
+    body: exampleOf("pipeline.sync"),
+  }),
+  "pipeline.clear": pipelineOnly,
+  "pipeline.reset": pipelineOnly,
   "connection.delete": async (world) => {
     const { connection_id } = await pipeline(world);
     return { params: { connection_id } };

@@ -310,6 +310,37 @@ export function describeDestination(
         expect(await ids(location)).toEqual([]);
       });
 
+      test.each([
+        ["incremental", "append"],
+        ["incremental", "append_dedup"],
+        ["full_refresh", "append"],
+        ["full_refresh", "append_dedup"],
+        ["full_refresh", "overwrite"],
+      ] as const)("one from the beginning that brings nothing leaves no row, no state and nothing half done of %s, %s", async (mode, into) => {
+        const { owner, name } = fresh();
+        const described = { name, mode, into, key: ["id"], isResumable: true } as const;
+        const stream = describeStream({ id: integer }, described);
+        const location = await run(owner, 1, stream, [{ id: 1 }]);
+        const two = await writer(owner, 2, { ...stream, isRestart: true });
+        await two.start(stream);
+        await two.put(stream, { id: 2 });
+        await two.commit(stream, { at: 2 });
+        const emptied = describeStream(
+          { id: integer },
+          { ...described, mode: "full_refresh", into: "overwrite", isRestart: true },
+        );
+        // Twice: it may be tried again.
+        for (const fence of [3, 4]) {
+          await run(owner, fence, emptied);
+          expect(await ids(location)).toEqual([]);
+        }
+        const after = await writer(owner, 5, stream);
+        expect(after.state(stream)).toBeUndefined();
+        await after.sink.close();
+        await run(owner, 6, stream, [{ id: 1 }, { id: 3 }]);
+        expect(await ids(location)).toEqual([1, 3]);
+      });
+
       test("one that can resume goes on after a crash with the rows that its last commit covers", async () => {
         const { owner, name } = fresh();
         const described = {

@@ -3,6 +3,7 @@
  * control.
  */
 import { ConnectorError, type ErrorCode, type ErrorRecord, errorTable } from "svc-connectors/host";
+import type { AttemptResult } from "../contract/job.ts";
 import { ControlError, type Reason } from "../contract/reasons.ts";
 import type { Failure } from "../store/tables.ts";
 
@@ -82,6 +83,23 @@ export function toConnectorError(error: unknown): ConnectorError {
   const known =
     error instanceof ControlError ? codeOfReason[error.reason]?.(error.details) : undefined;
   return known ?? new ConnectorError("INTERNAL");
+}
+
+/** How an attempt ends that threw. @throws what is a fault of svc itself */
+export function toAttemptResult(
+  error: unknown,
+  origin: Failure["origin"],
+  at: Date,
+): AttemptResult {
+  const known = toConnectorError(error);
+  if (known.code === "CANCELLED") return { status: "cancelled" };
+  if (known.code === "INTERNAL") throw error;
+  const { retryAfterMs } = known;
+  return {
+    status: "failed",
+    failure: toFailure(known.toRecord(), origin, at),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
 }
 
 /** The failure of what somebody has stopped. */

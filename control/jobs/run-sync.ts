@@ -19,13 +19,16 @@ import { noteOutcome } from "../credentials/outcome.ts";
 import { noteRestarted } from "../pipelines/streams.ts";
 import type { Failure } from "../store/tables.ts";
 import type { LabelsOf } from "../telemetry/metrics.ts";
-import { toConnectorError, toFailure } from "./failure.ts";
+import { clearStreams, runClear } from "./clear.ts";
+import { toAttemptResult, toFailure } from "./failure.ts";
+import { createLeftOut, type LeftOut } from "./left-out.ts";
 import { openParts, type SyncParts } from "./sync-parts.ts";
 import { type AttemptStreams, chooseStreams } from "./sync-streams.ts";
 
 export const createSyncRunner =
   (host: Host): JobRunner =>
   async (attempt) => {
+    if (attempt.job.job_type === "clear") return await runClear(attempt);
     // Who fails: what is asked of the source until the destination is opened, or the other way
     // round.
     const failing: Side = { origin: "source" };
@@ -43,20 +46,21 @@ export const createSyncRunner =
       );
       const streams = await chooseStreams(attempt, parts, discovered);
       const summary = await telemetry.inSpan("read", facts, () =>
+      if (attempt.job.job_type === "reset") {
+        failing.origin = "destination";
+        // Those that an earlier attempt has begun to read anew were cleared by it.
+        await clearStreams(
+          attempt,
+          parts,
+          streams.streams.filter(({ isRestart }) => isRestart),
+        );
+        failing.origin = "source";
+      }
         read(host, attempt, parts, streams, failing, facts),
       );
       return await conclude(attempt, parts, streams, summary, failing);
     } catch (error) {
-      const known = toConnectorError(error);
-      if (known.code === "INTERNAL") console.error(error);
-      if (known.code === "CANCELLED") return { status: "cancelled" };
-      if (known.code === "INTERNAL") throw error;
-      const { retryAfterMs } = known;
-      return {
-        status: "failed",
-        failure: toFailure(known.toRecord(), failing.origin, now(attempt)),
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      };
+      return toAttemptResult(error, failing.origin, now(attempt));
     }
   };
 

@@ -7,11 +7,11 @@ import {
   attemptStatuses,
   type Failure as FailureRow,
   jobStatuses,
+  jobTypes,
   type Tables,
   triggers,
 } from "../store/tables.ts";
 
-export const jobTypes = ["sync", "reset", "refresh", "clear"] as const;
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 const streamStatuses = ["pending", "running", "complete", "incomplete"] as const;
 

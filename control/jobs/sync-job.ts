@@ -14,14 +14,22 @@ export interface SyncOptions {
 }
 
 /**
- * A sync of a pipeline as a job that can be enqueued: what it runs, and what it uses that only so
- * many jobs may use at once.
- * @throws not_found when it was deleted · connector_disabled, of either end
+ * A job of a pipeline that can be enqueued: what it runs, and what it uses that only so many jobs
+ * may use at once. One that only clears asks nothing of the source.
+ * @throws not_found when it was deleted · connector_disabled, of either end that it uses
  */
 export async function newSyncJob(
   db: Db,
   pipeline: PipelineRow,
-  { trigger, options = {} }: { readonly trigger: Trigger; readonly options?: SyncOptions },
+  {
+    trigger,
+    options = {},
+    jobType = options.full_refresh ? "refresh" : "sync",
+  }: {
+    readonly trigger: Trigger;
+    readonly options?: SyncOptions;
+    readonly jobType?: NewJob["jobType"];
+  },
 ): Promise<NewJob> {
   const ends = await db
     .selectFrom("connections")
@@ -36,7 +44,8 @@ export async function newSyncJob(
     .where("connections.id", "=", pipeline.connection_id)
     .executeTakeFirst();
   if (!ends) throw new ControlError("not_found", { resource: "pipeline" });
-  for (const id of [ends.source_connector, ends.destination_connector])
+  const isReading = jobType !== "clear";
+  for (const id of [...(isReading ? [ends.source_connector] : []), ends.destination_connector])
     if (!(await isEnabled(db, id)))
       throw new ControlError("connector_disabled", { connector_id: id });
   return {
@@ -45,12 +54,13 @@ export async function newSyncJob(
     subjectId: pipeline.id,
     pipelineId: pipeline.id,
     connectionId: pipeline.connection_id,
-    jobType: options.full_refresh ? "refresh" : "sync",
+    jobType,
     trigger,
     options: { ...options },
     limits: [
-      `credential:${ends.credential_id}`,
-      `provider:${ends.source_connector}`,
+      ...(isReading
+        ? [`credential:${ends.credential_id}`, `provider:${ends.source_connector}`]
+        : []),
       `destination:${ends.destination_id}`,
     ],
   };

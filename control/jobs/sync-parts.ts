@@ -41,23 +41,30 @@ export interface SyncParts {
  * @throws not_found, connector_disabled, invalid_base_url, credential_mismatch,
  * credential_not_usable, oauth_app_missing
  */
-export async function openParts({
-  services,
-  job,
-  attempt,
-  secrets,
-  signal,
-}: JobAttempt): Promise<SyncParts> {
-  const { db } = services.database;
-  const ctx: RunContext = { services, db, secrets, signal, now: new Date(services.clock.now()) };
-  const pipeline = await findPipeline(db, job.workspace_id, job.pipeline_id ?? "");
-  // A definition that was disabled stops new jobs; what is under way comes to its end.
-  const isNew = attempt === 1;
+export async function openParts(attempt: JobAttempt): Promise<SyncParts> {
+  const { ctx, job, pipeline, isNew } = await beginAttempt(attempt);
   return {
     pipeline,
     source: await openSource(ctx, job, pipeline, isNew),
     destination: await openWarehouse(ctx, job, pipeline, isNew),
   };
+}
+
+/** As {@link openParts}, for what does not touch the source. */
+export async function openDestinationPart(
+  attempt: JobAttempt,
+): Promise<Pick<SyncParts, "pipeline" | "destination">> {
+  const { ctx, job, pipeline, isNew } = await beginAttempt(attempt);
+  return { pipeline, destination: await openWarehouse(ctx, job, pipeline, isNew) };
+}
+
+async function beginAttempt({ services, job, attempt, secrets, signal }: JobAttempt) {
+  const { db } = services.database;
+  await services.connectors.reload();
+  const ctx: RunContext = { services, db, secrets, signal, now: new Date(services.clock.now()) };
+  const pipeline = await findPipeline(db, job.workspace_id, job.pipeline_id ?? "");
+  // A definition that was disabled stops new jobs; what is under way comes to its end.
+  return { ctx, job, pipeline, isNew: attempt === 1 };
 }
 
 type Job = JobAttempt["job"];

@@ -119,7 +119,7 @@ const restartsOf = (agreed: readonly AgreedStream[]): string =>
   );
 
 /** The choice that was made with the job: `{streams?: [{name, namespace?}], full_refresh?}`. */
-function choiceOf(options: JobAttempt["job"]["options"]): JobChoice {
+export function choiceOf(options: JobAttempt["job"]["options"]): JobChoice {
   const { streams, full_refresh } = options as {
     readonly streams?: readonly StreamDescriptor[];
     readonly full_refresh?: boolean;

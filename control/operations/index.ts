@@ -23,6 +23,7 @@ import { pipelineChangeOperations } from "./pipeline-changes.ts";
 import { preparePipeline } from "./pipeline-prepare.ts";
 import { pipelineRunOperations } from "./pipeline-runs.ts";
 import { pipelineOperations } from "./pipelines.ts";
+import { pipelineJobOperations } from "./pipeline-jobs.ts";
 import { reverseEtlActivationOperations } from "./reverse-etl-activations.ts";
 import { reverseEtlDestinationOperations } from "./reverse-etl-destinations.ts";
 import { reverseEtlModelOperations } from "./reverse-etl-models.ts";
@@ -50,7 +51,7 @@ export const operations: readonly Operation[] = [
   ...pipelineOperations,
   ...pipelineChangeOperations,
   ...pipelineRunOperations,
-  ...checkOperations,
+  ...pipelineJobOperations,
   ...connectionOperations,
   ...reverseEtlPrepareOperations,
   ...reverseEtlModelOperations,

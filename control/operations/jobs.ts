@@ -19,7 +19,6 @@ import { requestCancel } from "../jobs/cancel.ts";
 import {
   Attempt,
   Job,
-  jobTypes,
   LogEntry,
   logLevels,
   StreamStats,
@@ -30,7 +29,7 @@ import {
 } from "../jobs/schemas.ts";
 import { isFinal } from "../jobs/transitions.ts";
 import type { Db } from "../store/database.ts";
-import { jobStatuses } from "../store/tables.ts";
+import { jobStatuses, jobTypes } from "../store/tables.ts";
 
 const jobParams = StrictObject({ job_id: IdInput("The job.") });
 

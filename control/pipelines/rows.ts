@@ -33,7 +33,10 @@ export function requireUnlocked({ status }: PipelineRow): void {
 }
 
 /** The latest job of a pipeline, as its pipeline shows it. */
-export type LastJob = Pick<Selectable<Tables["jobs"]>, "id" | "status" | "created_at" | "ended_at">;
+export type LastJob = Pick<
+  Selectable<Tables["jobs"]>,
+  "id" | "job_type" | "status" | "created_at" | "ended_at"
+>;
 
 /** The latest job of each pipeline that has one; the open one is always the latest. */
 export async function lastJobs(
@@ -44,7 +47,7 @@ export async function lastJobs(
   const rows = await db
     .selectFrom("jobs")
     .distinctOn("pipeline_id")
-    .select(["pipeline_id", "id", "status", "created_at", "ended_at"])
+    .select(["pipeline_id", "id", "job_type", "status", "created_at", "ended_at"])
     .where("pipeline_id", "in", pipelineIds)
     .orderBy("pipeline_id")
     .orderBy("created_at", "desc")
@@ -87,5 +90,7 @@ export function syncStateOf(
 ): SyncState {
   const isOpen = job !== undefined && !["succeeded", "failed", "cancelled"].includes(job.status);
   if (!isOpen && status !== "active") return "paused";
-  return job === undefined ? "pending" : ofJob[job.status];
+  if (job === undefined) return "pending";
+  // What was cleared has nothing that is in sync.
+  return job.job_type === "clear" && job.status === "succeeded" ? "pending" : ofJob[job.status];
 }

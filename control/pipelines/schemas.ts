@@ -2,7 +2,7 @@ import { destinationSyncModes } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { Id, Name, Nullable, OneOf, StrictObject, Time, Version } from "../contract/schemas.ts";
 import type { Db } from "../store/database.ts";
-import { jobStatuses, pipelineStatuses } from "../store/tables.ts";
+import { jobStatuses, jobTypes, pipelineStatuses } from "../store/tables.ts";
 import { type LastJob, lastJobs, type PipelineRow, syncStateOf, syncStates } from "./rows.ts";
 import { ScheduleBody } from "./schedule.ts";
 import { schemaChangePolicies } from "./schema-changes.ts";
@@ -58,6 +58,7 @@ export function toPipelineStream(
 const LastJobData = StrictObject(
   {
     job_id: Id("job"),
+    job_type: OneOf(jobTypes),
     status: OneOf(jobStatuses),
     created_at: Time,
     ended_at: Nullable(Time),
@@ -115,6 +116,7 @@ export function toPipeline(row: PipelineRow, job: LastJob | undefined): Static<t
     last_job: job
       ? {
           job_id: job.id,
+          job_type: job.job_type,
           status: job.status,
           created_at: job.created_at.toISOString(),
           ended_at: job.ended_at?.toISOString() ?? null,

@@ -66,6 +66,12 @@ export const jobStatuses = [
  */
 export type JobStatus = (typeof jobStatuses)[number];
 
+/**
+ * `refresh`: a sync that reads all from the beginning · `clear`: empties the tables · `reset`:
+ * clears, and then syncs.
+ */
+export const jobTypes = ["sync", "reset", "refresh", "clear"] as const;
+
 export const attemptStatuses = [
   "running",
   "succeeded",
@@ -420,7 +426,7 @@ export interface Tables {
     subject_id: string;
     pipeline_id: string | null;
     connection_id: string | null;
-    job_type: "sync" | "reset" | "refresh" | "clear";
+    job_type: (typeof jobTypes)[number];
     status: JobStatus;
     trigger: Trigger;
     options: Json<Record<string, unknown>>;
