@@ -101,7 +101,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     // What operations work with: no area knows an operation, a route or a tool.
     audit: ["door", "contract", "store"],
     events: ["members", "mail", "door", "vault", "services", "contract", "store"],
-    retention: ["events", "door", "services", "contract", "store"],
+    retention: ["door", "services", "store"],
     members: ["door", "mail", "contract", "store"],
     connectors: ["door", "contract", "store"],
     credentials: ["connectors", "door", "vault", "services", "contract", "store"],
@@ -159,7 +159,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     ],
     // Those who ask: agents, HTTP, and the operator's commands.
     mcp: ["door", "contract"],
-    http: ["mcp", "members", "door", "telemetry", "services", "contract"],
+    http: ["mcp", "members", "events", "door", "telemetry", "services", "contract"],
     operator: ["operations", "jobs", "audit", "door", "services", "contract", "store"],
     commands: [
       "operator",
@@ -167,6 +167,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       "http",
       "mcp",
       "jobs",
+      "connectors",
       "audit",
       "door",
       "vault",

@@ -9,6 +9,7 @@ import { loadOperatorSettings } from "./settings-file.ts";
 import { SettingsDocument } from "./settings-schema.ts";
 
 const canary = "canary-of-a-client-secret-0123456789";
+const digest = `sha256:${"0a".repeat(32)}`;
 
 describe("svc.config.yaml", () => {
   let folder: string;
@@ -36,6 +37,10 @@ describe("svc.config.yaml", () => {
 approved_hosts: [mail.example.com]
 oauth_apps:
   conn_social: { client_id: "1000.X", client_secret: { $file: ./secret.txt }, redirect_uris: ["https://svc.example.com/done"] }
+  conn_helpdesk: { client_id: h, client_secret: { $file: ./secret.txt }, redirect_uris: ["https://svc.example.com/done"] }
+connectors:
+  - { path: ./helpdesk, digest: "${digest}" }
+  - { package: "@acme/svc-tickets", digest: "${digest}", sandbox: process }
 limits: { read: 7 }
 key_file: keys/keys.json
 database_url: { $file: secret.txt }
@@ -54,6 +59,12 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
             clientSecret: canary,
             redirectUris: ["https://svc.example.com/done"],
           },
+          // It may be one that was added.
+          conn_helpdesk: {
+            clientId: "h",
+            clientSecret: canary,
+            redirectUris: ["https://svc.example.com/done"],
+          },
         },
         limits: { ...defaultLimits, read: 7 },
         jobs: defaultJobLimits,
@@ -67,6 +78,11 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
       },
       metrics: { host: "127.0.0.1", port: 9464 },
       server: { host: "0.0.0.0", port: 8443, trustProxy: ["10.0.0.1"] },
+      connectors: [
+        { path: "./helpdesk", digest },
+        { package: "@acme/svc-tickets", digest, sandbox: "process" },
+      ],
+      folder,
       keyFile: join(folder, "keys/keys.json"),
       databaseUrl: canary,
     });
@@ -102,6 +118,21 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
       'server.tls.cert: the file "a.pem" cannot be read',
     ],
     ["server: { trust_proxy: 7 }", "server.trust_proxy must be true, false, or a list"],
+    ["connectors: { path: ./a }", "connectors must be a list of connectors"],
+    ["connectors: [{ path: ./a }]", "connectors.0.digest is missing"],
+    [
+      "connectors: [{ path: ./a, digest: abc }]",
+      "connectors.0.digest must be the digest that svc connectors digest shows",
+    ],
+    [`connectors: [{ digest: "${digest}" }]`, "connectors.0 must have either path or package"],
+    [
+      `connectors: [{ package: ../a, digest: "${digest}" }]`,
+      "connectors.0.package must be the name of an installed package",
+    ],
+    [
+      `connectors: [{ path: ./a, digest: "${digest}", sandbox: inline }]`,
+      "connectors.0.sandbox must be one of process, bubblewrap",
+    ],
     ["limits: { reed: 1 }", 'limits.reed is not a setting (did you mean "read"?)'],
     ["limits: { read: 0 }", "limits.read must be a whole number from 1"],
     [app(canary), "oauth_apps.conn_social.client_secret must be the name of a file that holds it"],

@@ -1,7 +1,6 @@
 /** Connectors that the settings of a server or worker name, as if its operator had added them. */
-import type { Clock } from "svc-connectors/host";
+import type { OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import { type AddedConnector, keepConnector, listAdded, removeConnector } from "./added.ts";
 import { type ConnectorDeclaration, type Place, toPlace } from "./places.ts";
@@ -11,13 +10,15 @@ export interface Declared {
   readonly folder: string;
 }
 
+type Parts = Pick<OperationContext["services"], "connectors" | "clock" | "log"> & { db: Db };
+
 /**
  * Adds what is new, and removes what was declared and no longer is. A connector whose code is not
  * the declared one stays as it was: the log tells, the others are not kept from their work, and
  * none of its jobs run here.
  */
 export async function keepDeclared(
-  { db, connectors, clock, log }: Pick<Services, "connectors" | "log"> & { db: Db; clock: Clock },
+  { db, connectors, clock, log }: Parts,
   { declarations, folder }: Declared,
 ): Promise<void> {
   const rows = await listAdded(db);

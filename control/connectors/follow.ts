@@ -1,21 +1,19 @@
 /** How the processes of an instance learn that a connector was added or removed. */
 import { ConnectorError, type ConnectorReference, requireRunnable } from "svc-connectors/host";
-import type { Services } from "../services/services.ts";
+import type { OperationContext } from "../contract/operation.ts";
+
+type Parts = Pick<OperationContext["services"], "connectors" | "database" | "log">;
 
 const channel = "svc_connectors";
 
 /** Learns it here, and tells the others. Call it after the transaction. */
-export async function tellAdded({
-  connectors,
-  database,
-}: Pick<Services, "connectors" | "database">): Promise<void> {
+export async function tellAdded({ connectors, database }: Omit<Parts, "log">): Promise<void> {
   await connectors.reload();
   await database.notifications.notify(channel);
 }
 
 /** Learns it from others, and tells the log what cannot run on this host. */
-export function followAdded(services: Services): AsyncDisposable {
-  const { connectors, database, log } = services;
+export function followAdded({ connectors, database, log }: Parts): AsyncDisposable {
   const follow = async () => {
     await connectors.reload();
     for (const { id, reference } of connectors.list()) {

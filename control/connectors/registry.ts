@@ -17,7 +17,7 @@ import {
   systemClock,
 } from "svc-connectors/host";
 import type { OperationContext } from "../contract/operation.ts";
-import { ControlError } from "../contract/reasons.ts";
+import { ControlError, notFound } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
 import { listAdded, toAddedDefinition } from "./added.ts";
 import { type InspectedConnector, type InspectOptions, inspectConnector } from "./inspect.ts";
@@ -135,7 +135,7 @@ export function createConnectors({ db, folder, ...options }: ConnectorsOptions):
       const found = definitions.find(
         ({ id, aliases }) => id === idOrAlias || aliases.includes(alias),
       );
-      if (!found) throw new ControlError("not_found", { resource: "connector" });
+      if (!found) throw notFound("connector", idOrAlias);
       return found;
     },
     async reload() {
