@@ -4,6 +4,7 @@ import { loadDestinationRules, loadRules } from "svc-connectors/conformance";
 import { renderConformancePage } from "./conformance-page.ts";
 import { renderConnectorTables, renderExecutables } from "./connector-lists.ts";
 import { renderErrorPage } from "./error-page.ts";
+import { renderSecurityPage } from "./security-page.ts";
 
 writeFileSync(new URL("errors.md", import.meta.url), renderErrorPage());
 writeFileSync(
@@ -14,6 +15,7 @@ writeFileSync(
 for (const [name, render] of [
   ["README.md", renderConnectorTables],
   ["package.json", renderExecutables],
+  ["docs/security.md", renderSecurityPage],
 ] as const) {
   const url = new URL(`../${name}`, import.meta.url);
   writeFileSync(url, render(readFileSync(url, "utf8")));

@@ -136,6 +136,17 @@ export function createStreamScanner(scanner: Scanner): { push(chunk: Uint8Array)
   };
 }
 
+/** In order, and those that overlap as one. */
+export function mergeRanges(ranges: readonly Range[]): Range[] {
+  const kept: Range[] = [];
+  for (const range of ranges.toSorted((a, b) => a.start - b.start)) {
+    const before = kept.at(-1);
+    if (before === undefined || range.start >= before.end) kept.push(range);
+    else kept[kept.length - 1] = { start: before.start, end: Math.max(before.end, range.end) };
+  }
+  return kept;
+}
+
 /** Equal views once, with the smaller minimum. */
 function distinct(views: readonly SecretView[]): SecretView[] {
   const byBytes = new Map<string, SecretView>();

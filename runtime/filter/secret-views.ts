@@ -1,3 +1,5 @@
+import { foldText } from "./folding.ts";
+
 /** A secret as an encoder would write it. */
 export interface SecretView {
   /** Its name in reports, for instance "base64, alignment 1". */
@@ -36,7 +38,26 @@ const encoders: readonly (readonly [name: string, minBytes: number, encode: Enco
       base64url(base64(bytes, alignment)),
     ),
   ]),
-  packedView("base64 twice", 15, (bytes) => base64(Buffer.from(base64(bytes, 0)), 0)),
+  ...[0, 1, 2].flatMap((inner) =>
+    [0, 1, 2].flatMap((outer) => {
+      const name = `base64 twice, alignments ${inner} and ${outer}`;
+      const twice = (encode: (text: string) => string) => (bytes: Buffer) =>
+        base64(Buffer.from(encode(base64(bytes, inner))), outer);
+      return [
+        packedView(
+          name,
+          15,
+          twice((text) => text),
+        ),
+        packedView(`${name}, base64url inside`, 15, twice(base64url)),
+      ];
+    }),
+  ),
+  ...[0, 1, 2].map((alignment) =>
+    packedView(`base64 of JSON, alignment ${alignment}`, 12, (bytes) =>
+      base64(Buffer.from(jsonEscaped(bytes.toString())), alignment),
+    ),
+  ),
   ...[0, 1, 2, 3, 4].map((alignment) =>
     packedView(`base32, alignment ${alignment}`, 15, (bytes) => base32(bytes, alignment)),
   ),
@@ -102,12 +123,15 @@ const encoders: readonly (readonly [name: string, minBytes: number, encode: Enco
   ["UTF-16", 19, (value) => Buffer.from(value, "utf16le")],
   ["quoted-printable", 10, (_, bytes) => [...bytes].map(quotedPrintable).join("")],
   ["spaced", 19, (value) => [...value].join(" ")],
+  // What a text is searched for once its escapes are off. @see folding.ts
+  ["without escapes", 10, (value) => foldText(value)],
+  ["without escapes, quoted-printable too", 10, (value) => foldText(value, true)],
 ];
 
 /**
- * The secret in each encoding that a log, a library or a provider gives text; some are equal for
- * a plain secret. Decoded bytes and UTF-16 of either byte order included; hashes and
- * encryption are not.
+ * The secret in each encoding that a log, a library or a provider gives text; some are equal for a
+ * plain secret. Decoded bytes and UTF-16 of either byte order included; hashes and encryption are
+ * not. Escapes one in another are not either: @see folding.ts
  */
 export function secretViews(value: string): SecretView[] {
   const text = value.toWellFormed();
@@ -116,6 +140,11 @@ export function secretViews(value: string): SecretView[] {
     toView(name, fewestBytes, encode(text, utf8)),
   );
 }
+
+/** The encodings by name, each once, whatever offset it is found at. */
+export const encodingNames: readonly string[] = [
+  ...new Set(encoders.map(([name]) => name.replace(/, alignments? .*$/, ", at any offset"))),
+].filter((name) => !name.startsWith("without escapes"));
 
 /** The same views as they stand inside a JSON string; only those that JSON writes differently. */
 export function insideJson(views: readonly SecretView[]): SecretView[] {

@@ -5,8 +5,9 @@
  * costs one pass of the scanner and is returned as it came.
  */
 import { ConnectorError } from "../contract/errors.ts";
+import { type Alphabet, alphabetOf, fold, foldedPieces } from "./folding.ts";
 import { redactedWord, redactJson } from "./redact-json.ts";
-import { createScanner, type Range, type Scanner } from "./scanner.ts";
+import { createScanner, mergeRanges, type Range, type Scanner } from "./scanner.ts";
 import { type Strength, secretParts } from "./secret-parts.ts";
 import { insideJson, jsonEscaped, type SecretView, secretViews } from "./secret-views.ts";
 import { createShortSecrets, type ShortSecrets } from "./short-secrets.ts";
@@ -38,6 +39,7 @@ export interface SecretRegistry {
 interface Search {
   readonly scanner: Scanner;
   readonly short: ShortSecrets;
+  readonly alphabet: Alphabet;
   /**
    * Names of properties are redacted only for these: a short secret may equal the name of a
    * declared field.
@@ -70,16 +72,14 @@ export function createSecretRegistry(): SecretRegistry {
       }
     },
     contains(bytes) {
-      const { scanner, short } = current();
+      const searched = current();
       const buffer = asBuffer(bytes);
-      return (
-        scanner.holds(buffer) || (short.mayBeIn(buffer) && short.find(buffer.toString()).length > 0)
-      );
+      return [buffer, ...withoutEscapes(searched, buffer)].some((one) => holds(searched, one));
     },
     redactText(text) {
       const { scanner, short } = current();
       const bytes = Buffer.from(text);
-      const ranges = scanner.find(bytes);
+      const ranges = mergeRanges([...scanner.find(bytes), ...findEscaped(current(), bytes)]);
       hitCount += ranges.length;
       const scanned = ranges.length === 0 ? text : replaceBytes(bytes, ranges);
       const shortRanges = short.find(scanned);
@@ -117,6 +117,7 @@ function createSearch(strengths: ReadonlyMap<string, Strength>): Search {
   return {
     scanner: createScanner([...views, ...insideJson(views)]),
     short: createShortSecrets(valuesOf("whole"), exact),
+    alphabet: alphabetOf(strengths.keys()),
     exact: new Set(exact),
   };
 }
@@ -128,8 +129,40 @@ function wholeViews(value: string): SecretView[] {
     .map((view) => ({ ...view, minBytes: view.bytes.length }));
 }
 
-function isSuspicious({ scanner, short }: Search, bytes: Buffer): boolean {
-  return scanner.holds(bytes) || short.mayBeIn(bytes);
+function isSuspicious(search: Search, bytes: Buffer): boolean {
+  return search.scanner.holds(bytes) || search.short.mayBeIn(bytes) || holdsEscaped(search, bytes);
+}
+
+function holds({ scanner, short }: Search, bytes: Buffer): boolean {
+  return scanner.holds(bytes) || (short.mayBeIn(bytes) && short.find(bytes.toString()).length > 0);
+}
+
+/** What stands around escapes, with them taken off; nothing for most of all text. */
+const withoutEscapes = ({ scanner, alphabet }: Search, bytes: Buffer): Buffer[] =>
+  foldedPieces(bytes, alphabet, scanner.longestMinimum);
+
+const holdsEscaped = (search: Search, bytes: Buffer) =>
+  withoutEscapes(search, bytes).some((piece) => holds(search, piece));
+
+/** Where secrets stand whose characters are escapes, some or all. */
+function findEscaped({ scanner, short }: Search, bytes: Buffer): Range[] {
+  return [false, true].flatMap((withQuotedPrintable) => {
+    const folded = fold(bytes, withQuotedPrintable);
+    if (folded === undefined) return [];
+    const text = asBuffer(folded.bytes).toString();
+    const bytesBefore = (position: number) => Buffer.byteLength(text.slice(0, position));
+    const inBytes = ({ start, end }: Range) => ({
+      start: bytesBefore(start),
+      end: bytesBefore(end),
+    });
+    const found = [...scanner.find(folded.bytes), ...short.find(text).map(inBytes)];
+    return found.flatMap((range) => {
+      const start = folded.starts[range.start] ?? bytes.length;
+      const end = folded.starts[range.end] ?? bytes.length;
+      // Without an escape in it, it is found as it stands.
+      return end - start > range.end - range.start ? [{ start, end }] : [];
+    });
+  });
 }
 
 /**
@@ -142,12 +175,15 @@ function redactLine(search: Search, line: Buffer): { json: string; count: number
   const isSecret = (text: string, role: "value" | "key") => {
     const found =
       holdsText(scanner, text) ||
+      holdsEscaped(search, Buffer.from(text)) ||
       ((role === "value" || !exact.has(text)) && short.find(text).length > 0);
     if (found) count++;
     return found;
   };
   const json = redactedOrUndefined(line, isSecret);
-  if (json === undefined || scanner.holds(Buffer.from(json)))
+  const left: Buffer[] = json === undefined ? [] : [Buffer.from(json)];
+  left.push(...left.flatMap((bytes) => withoutEscapes(search, bytes)));
+  if (json === undefined || left.some((bytes) => scanner.holds(bytes)))
     throw new ConnectorError("LEAK_BLOCKED");
   return { json, count };
 }

@@ -2,7 +2,8 @@
  * The search for secrets that are too short or too plain for the scanner: in full, and only where
  * they stand as a value.
  */
-import type { Range } from "./scanner.ts";
+import { foldText } from "./folding.ts";
+import { mergeRanges, type Range } from "./scanner.ts";
 import { isSecretName } from "./secret-names.ts";
 import { jsonEscaped, secretViews } from "./secret-views.ts";
 
@@ -50,7 +51,7 @@ export function createShortSecrets(
       const credentials = inQueries
         .filter(([, name = ""]) => isSecretName(name, "hint"))
         .map(rangeOf);
-      return merged([...found, ...credentials, ...basicCredentials(text, values)]);
+      return mergeRanges([...found, ...credentials, ...basicCredentials(text, values)]);
     },
   };
 }
@@ -110,6 +111,7 @@ function plainForms(value: string): string[] {
       jsonEscaped(text),
       encodeURIComponent(text),
       new URLSearchParams([["", text]]).toString().slice(1),
+      foldText(text),
     ]),
   ];
 }
@@ -135,14 +137,4 @@ function basicCredentials(text: string, values: ReadonlySet<string>): Range[] {
     const isSecret = values.has(user) || values.has(password);
     return isSecret ? [{ start: match.index, end: match.index + match[0].length }] : [];
   });
-}
-
-function merged(ranges: readonly Range[]): Range[] {
-  const kept: Range[] = [];
-  for (const range of ranges.toSorted((a, b) => a.start - b.start)) {
-    const before = kept.at(-1);
-    if (before === undefined || range.start >= before.end) kept.push(range);
-    else kept[kept.length - 1] = { start: before.start, end: Math.max(before.end, range.end) };
-  }
-  return kept;
 }
