@@ -74,7 +74,10 @@ export async function addSource(
   return id;
 }
 
-/** A DuckDB destination of the first workspace that was never checked. Gives its id. */
+/**
+ * A DuckDB destination of the first workspace, a file of its own, that was never checked. Gives its
+ * id.
+ */
 export async function addDestination({ control, db, first }: TestControl): Promise<string> {
   const now = new Date(control.services.clock.now());
   const id = createId("destination");
@@ -87,7 +90,7 @@ export async function addDestination({ control, db, first }: TestControl): Promi
       connector_id: "conn_duckdb",
       credential_id: null,
       created_at: now,
-      configuration: JSON.stringify({ file: "warehouse" }),
+      configuration: JSON.stringify({ file: id.toLowerCase() }),
       status: "active",
       updated_at: now,
       last_check: JSON.stringify({ status: "succeeded", checked_at: now.toISOString() }),

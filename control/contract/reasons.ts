@@ -32,7 +32,7 @@ export const reasons = {
   origin_not_allowed: { status: 403, message: "permission denied" },
   oauth_other_session: { status: 403, message: "permission denied" },
   // 404: what belongs to another workspace does not exist either
-  not_found: { status: 404, message: "There is nothing at this address." },
+  not_found: { status: 404, message: "What the request names does not exist." },
   // 405, 406, 408
   method_not_allowed: { status: 405, message: "This address does not take that method." },
   not_acceptable: { status: 406, message: "Answers are application/json." },
@@ -78,6 +78,11 @@ export const reasons = {
     status: 409,
     message:
       "The destination still has connections, or reverse ETL models that read from it. Delete them first.",
+  },
+  table_in_use: {
+    status: 409,
+    message:
+      "Another pipeline writes to one of these tables. Choose a prefix or a namespace, or another destination.",
   },
   sync_already_running: { status: 409, message: "A job of this pipeline is under way already." },
   pipeline_paused: { status: 409, message: "The pipeline is paused. Resume it first." },
@@ -240,22 +245,33 @@ export class ControlError extends Error {
   readonly details: ReasonDetails;
   /** Headers of the answer, for instance `retry-after`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What the caller has named and does not exist: the door looks up where it stands. */
+  readonly missing: string | undefined;
 
   constructor(
     reason: Reason,
     details: ReasonDetails = {},
     headers: Readonly<Record<string, string>> = {},
+    missing?: string | undefined,
   ) {
     super(reasons[reason].message);
     this.reason = reason;
     this.details = details;
     this.headers = headers;
+    this.missing = missing;
   }
 
   get status(): number {
     return reasons[this.reason].status;
   }
 }
+
+/**
+ * A 404 of what has no such id. The answer says of what kind it is, and where in the body or the
+ * query it is named.
+ */
+export const notFound = (resource: string, id: string) =>
+  new ControlError("not_found", { resource }, {}, id);
 
 /** A 422 with the places that are wrong. */
 export const refuseFields = (reason: Reason, errors: readonly FieldFault[]) =>

@@ -5,6 +5,7 @@ import { createId } from "../contract/ids.ts";
 import { defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
 import { IdInput, Name, OneOf, StrictObject, workspaceInput } from "../contract/schemas.ts";
+import { claimOf, holdTables, requireFreeTables } from "../pipelines/free-tables.ts";
 import {
   checkRequest,
   endsOf,
@@ -33,6 +34,7 @@ const partErrors = [
   "sync_mode_unsupported",
   "table_limit_exceeded",
   "table_name_conflict",
+  "table_in_use",
   "prepare_expired",
   "concurrent_change",
   "invalid_base_url",
@@ -89,8 +91,11 @@ export const createPipeline = defineWrite({
   errors: partErrors,
   async guard(ctx, { body }) {
     const parts = await partsOfNew(ctx, body);
-    const isKnown = await checkRequest(ctx, parts.ends, body as SelectionRequest, parts.naming);
-    return { ...parts, isKnown };
+    const { ends, naming } = parts;
+    const known = await checkRequest(ctx, ends, body as SelectionRequest, naming);
+    if (known.selection)
+      await requireFreeTables(ctx.db, { ...ends, naming, agreed: known.selection.agreed });
+    return { ...parts, isKnown: known.isKnown };
   },
   asks: ({ isKnown }) => !isKnown,
   async prepare(ctx, { body }, parts) {
@@ -140,6 +145,7 @@ export const createPipeline = defineWrite({
         created_at: now,
       })
       .execute();
+    await holdTables(tx, { ...ends, naming, agreed: selection.agreed });
     await saveSelection(tx, id, selection);
     const data = await withStreams(tx, await findPipeline(tx, workspaceId, id));
     return { data, resourceId: id, location: `/pipelines/${id}` };
@@ -215,9 +221,16 @@ export const updatePipeline = defineWrite({
   errors: ["immutable_field", "version_mismatch", "pipeline_locked", ...partErrors],
   async guard(ctx, { params, body }) {
     const parts = await partsOfChange(ctx, params.pipeline_id, body);
-    const { ends, naming } = parts;
-    const isKnown = !ends || (await checkRequest(ctx, ends, body as SelectionRequest, naming));
-    return { ...parts, isKnown };
+    const { row, ends, naming } = parts;
+    const known = ends
+      ? await checkRequest(ctx, ends, body as SelectionRequest, naming)
+      : {
+          isKnown: true,
+          selection: isNaming(body) ? await loadSelection(ctx.db, row.id) : undefined,
+        };
+    if (known.selection)
+      await requireFreeTables(ctx.db, await claimOf(ctx, row, naming, known.selection));
+    return { ...parts, isKnown: known.isKnown };
   },
   asks: ({ isKnown }) => !isKnown,
   async prepare(ctx, { body }, parts) {
@@ -258,7 +271,10 @@ export const updatePipeline = defineWrite({
       .where("workspace_id", "=", workspaceId)
       .where("id", "=", id)
       .execute();
-    if (selection) await saveSelection(tx, id, selection);
+    if (selection) {
+      await holdTables(tx, await claimOf({ ...ctx, db: tx }, row, naming, selection));
+      await saveSelection(tx, id, selection);
+    }
     return { data: await withStreams(tx, await findPipeline(tx, workspaceId, id)), resourceId: id };
   },
 });

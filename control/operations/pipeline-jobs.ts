@@ -12,7 +12,7 @@ import {
   type PipelineRow,
   requireUnlocked,
 } from "../pipelines/rows.ts";
-import { streamName, toDescriptor } from "../pipelines/selecting.ts";
+import { StreamName, toDescriptor } from "../pipelines/selecting.ts";
 import { loadAgreed } from "../pipelines/streams.ts";
 import { unknownStreams } from "../pipelines/unknown-streams.ts";
 import type { Db } from "../store/database.ts";
@@ -23,12 +23,14 @@ const pipelineParams = StrictObject({ pipeline_id: IdInput("The pipeline.") });
 const choice = {
   ...workspaceInput,
   streams: Type.Optional(
-    Type.Array(StrictObject(streamName), {
+    Type.Array(StreamName, {
       minItems: 1,
       description: "Only these of the pipeline's streams.",
     }),
   ),
 };
+
+const StreamChoice = StrictObject(choice, { title: "StreamChoice" });
 
 const MadeJob = StrictObject(
   {
@@ -196,7 +198,7 @@ export const clearPipeline = defineWrite({
   resource: "job",
   category: "sync_run",
   params: pipelineParams,
-  body: StrictObject(choice),
+  body: StreamChoice,
   data: MadeJob,
   errors: refusals,
   guard: (ctx, { params, body }) => checkJob(ctx, params.pipeline_id, "clear", chosen(body)),
@@ -218,7 +220,7 @@ export const resetPipeline = defineWrite({
   resource: "job",
   category: "sync_run",
   params: pipelineParams,
-  body: StrictObject(choice),
+  body: StreamChoice,
   data: MadeJob,
   errors: ["pipeline_paused", ...refusals],
   guard: (ctx, { params, body }) => checkJob(ctx, params.pipeline_id, "reset", anew(body)),

@@ -116,7 +116,7 @@ describe("some streams of a pipeline", () => {
   test.each([
     [{}, "validation_failed", "streams"],
     [{ streams: [] }, "validation_failed", "streams"],
-    [{ streams: [{ name: "orders" }] }, "stream_unknown", "streams.0"],
+    [{ streams: [{ name: "orders" }] }, "stream_unknown", "streams.0.namespace"],
     [{ streams: [{ name: "ordres", namespace: "sales" }] }, "stream_unknown", "streams.0"],
     [{ remove: [{ name: "ordres", namespace: "sales" }] }, "stream_unknown", "remove.0"],
     [

@@ -63,6 +63,21 @@ describe.skipIf(!findPostgres())(
       }
     });
 
+    test("of several pipelines onto one table that are made at once there is one", async () => {
+      for (let round = 0; round < 5; round++) {
+        const ends = await createEnds();
+        const answers = await Promise.all([1, 2, 3].map(() => create(ends)));
+        expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+        const made = answers.find(({ status }) => status === 201)?.body.data.pipeline_id;
+        for (const { status, body } of answers)
+          if (status === 409)
+            expect(body.details).toMatchObject({
+              reason: "table_in_use",
+              conflicts: [{ pipeline_id: made }],
+            });
+      }
+    });
+
     test("of several syncs that are asked for at once there is one", async () => {
       const { pipeline_id } = (await create(await createEnds())).body.data;
       const answers = await Promise.all(

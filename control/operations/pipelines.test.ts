@@ -280,7 +280,7 @@ describe("pipelines", () => {
         "a stream of another namespace",
         { streams: [{ name: "orders" }] },
         "stream_unknown",
-        "streams.0",
+        "streams.0.namespace",
       ],
       [
         "incremental without a cursor",

@@ -6,7 +6,7 @@ import type { Selectable } from "kysely";
 import { type CatalogStream, ConnectorError, type JsonObject } from "svc-connectors/host";
 import { createId } from "../contract/ids.ts";
 import type { OperationContext } from "../contract/operation.ts";
-import { ControlError } from "../contract/reasons.ts";
+import { ControlError, notFound } from "../contract/reasons.ts";
 import { findCredential } from "../credentials/rows.ts";
 import { checkParts } from "../sources/parts.ts";
 import type { SourceRow } from "../sources/rows.ts";
@@ -81,7 +81,7 @@ export async function findCatalog(
     .where("source_id", "=", source.id)
     .where("id", "=", prepareId)
     .executeTakeFirst();
-  if (!row) throw new ControlError("not_found", { resource: "prepare" });
+  if (!row) throw notFound("prepare", prepareId);
   return row;
 }
 
@@ -121,7 +121,7 @@ async function keep(
       .where("id", "=", source.id)
       .forShare()
       .executeTakeFirst();
-    if (!held) throw new ControlError("not_found", { resource: "source" });
+    if (!held) throw notFound("source", source.id);
     await tx
       .deleteFrom("catalogs")
       .where("source_id", "=", source.id)

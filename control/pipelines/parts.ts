@@ -135,9 +135,16 @@ export const selectionProperties = {
 
 export type SelectionRequest = SelectionBody & { readonly prepare_id?: string };
 
+/** What is known of a selection before the source is asked. */
+export interface Checked {
+  /** Nobody has to ask the source. */
+  readonly isKnown: boolean;
+  /** As it will be, unless what was prepared has expired. */
+  readonly selection: Selection | undefined;
+}
+
 /**
- * Refuses what can be refused without asking the source: all of it when its catalog is known. Gives
- * whether it is: else {@link selectionOf} asks.
+ * Refuses what can be refused without asking the source: all of it when its catalog is known.
  * @throws validation_failed, table_limit_exceeded, not_found, stream_unknown,
  * sync_mode_unsupported, table_name_conflict
  */
@@ -146,18 +153,17 @@ export async function checkRequest(
   ends: PipelineEnds,
   request: SelectionRequest,
   naming: TableNaming,
-): Promise<boolean> {
+): Promise<Checked> {
   checkSelection(request);
   const { prepare_id: prepareId } = request;
   const known = prepareId
     ? await findCatalog(ctx, ends.source, prepareId)
     : await newestCatalog(ctx, ends.source);
-  if (known && !isExpired(ctx, ends.source, known)) {
-    await select(ctx, ends, known, request, naming);
-    return true;
-  }
+  if (known && !isExpired(ctx, ends.source, known))
+    return { isKnown: true, selection: await select(ctx, ends, known, request, naming) };
   // What was prepared is compared with what is known now.
-  return known !== undefined && (await newestCatalog(ctx, ends.source)) !== undefined;
+  const newest = known && (await newestCatalog(ctx, ends.source));
+  return { isKnown: newest !== undefined, selection: undefined };
 }
 
 /**
@@ -185,7 +191,7 @@ export async function selectionOf(
 }
 
 async function select(
-  { db }: OperationContext,
+  { db, now }: OperationContext,
   { destinationManifest }: PipelineEnds,
   row: CatalogRow,
   request: SelectionRequest,
@@ -194,7 +200,12 @@ async function select(
   const catalog = await loadStreams(db, row.id);
   // It went with its source, a moment ago.
   if (catalog.length < row.table_count) throw new ControlError("not_found", { resource: "source" });
-  const agreed = selectStreams(request, { catalog, modes: destinationManifest.syncModes, naming });
+  const agreed = selectStreams(request, {
+    catalog,
+    seenAt: row.created_at < now ? row.created_at : undefined,
+    modes: destinationManifest.syncModes,
+    naming,
+  });
   return { agreed, known: new Set(catalog.map(identityOf)) };
 }
 

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import { ControlError } from "../contract/reasons.ts";
+import { ControlError, notFound } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
 import type { JobStatus, Tables } from "../store/tables.ts";
 
@@ -8,14 +8,14 @@ export type PipelineRow = Selectable<Tables["pipelines"]>;
 /** Those that live; a deleted one does not exist any more. @throws not_found */
 export async function findPipeline(db: Db, workspaceId: string, id: string): Promise<PipelineRow> {
   const row = await selectPipeline(db, workspaceId, id).executeTakeFirst();
-  if (!row) throw new ControlError("not_found", { resource: "pipeline" });
+  if (!row) throw notFound("pipeline", id);
   return row;
 }
 
 /** As {@link findPipeline}, locked until the transaction ends. */
 export async function lockPipeline(db: Db, workspaceId: string, id: string): Promise<PipelineRow> {
   const row = await selectPipeline(db, workspaceId, id).forUpdate().executeTakeFirst();
-  if (!row) throw new ControlError("not_found", { resource: "pipeline" });
+  if (!row) throw notFound("pipeline", id);
   return row;
 }
 

@@ -28,7 +28,7 @@ export const namingOf = (row: {
 });
 
 /** Every table in a warehouse that svc writes begins with this. @see docs/decisions/0018 */
-const ownPrefix = "_svc_";
+export const ownPrefix = "_svc_";
 
 /**
  * Schema and table in which the rows of a stream go. Without a schema, it is the one of the
