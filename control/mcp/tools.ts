@@ -57,6 +57,7 @@ const applies = (path: string, id: string): Apply => ({
 const entries: Readonly<Record<string, ToolEntry>> = {
   svc_get_me: { does: "GET /me", annotations: reads },
   svc_list_workspaces: { does: "GET /workspaces", annotations: reads },
+  svc_get_workspace: { does: "GET /workspaces/{workspace_id}", annotations: reads },
   svc_list_connectors: { does: "GET /connectors", annotations: reads },
   svc_get_connector: { does: "GET /connectors/{connector_id}", annotations: reads },
   svc_get_connector_spec: { does: "GET /connectors/{connector_id}/spec", annotations: reads },
@@ -107,9 +108,21 @@ const entries: Readonly<Record<string, ToolEntry>> = {
     annotations: reachesOut,
     summary: "Create a pipeline, or change the one that is named",
   },
+  svc_update_pipeline_streams: {
+    does: "PATCH /pipelines/{pipeline_id}/streams",
+    annotations: { ...changes, openWorldHint: true },
+  },
   svc_pause_pipeline: { does: "POST /pipelines/{pipeline_id}/pause", annotations: changes },
   svc_resume_pipeline: { does: "POST /pipelines/{pipeline_id}/resume", annotations: changes },
   svc_run_sync: { does: "POST /pipelines/{pipeline_id}/sync", annotations: reachesOut },
+  svc_clear_pipeline: {
+    does: "POST /pipelines/{pipeline_id}/clear",
+    annotations: { ...deletes, openWorldHint: true },
+  },
+  svc_reset_pipeline: {
+    does: "POST /pipelines/{pipeline_id}/reset",
+    annotations: { ...deletes, openWorldHint: true },
+  },
   svc_list_connections: { does: "GET /connections", annotations: reads },
   svc_get_connection: { does: "GET /connections/{connection_id}", annotations: reads },
   svc_delete_connection: { does: "DELETE /connections/{connection_id}", annotations: deletes },

@@ -83,8 +83,8 @@ describe("lists", () => {
           (data.properties.items as never as { items: { properties: object } }).items.properties,
       )
       .filter(({ query }) => !query || !("search" in query.properties));
-    // Members are searched for by address too; a session's name is a note.
-    expect(plain.map(({ id }) => id)).toEqual(["member.list", "session.list"]);
+    // A session's name is a note.
+    expect(plain.map(({ id }) => id)).toEqual(["session.list"]);
   });
 
   describe.each([
@@ -148,6 +148,14 @@ describe("lists", () => {
         expect([key, status, body.details?.reason]).toEqual([key, 400, "invalid_cursor"]);
       }
     });
+  });
+
+  test("of members are searched for by name and by address", async () => {
+    const found = async (search: string) =>
+      (await readAll(`/workspaces/${api.first.id}/members`, { search })).map((one) => one.role);
+    expect(await found("ADMIN of")).toEqual(["admin"]);
+    expect(await found("viewer@")).toEqual(["viewer"]);
+    expect(await found("%")).toEqual([]);
   });
 
   test("give each row once, whatever comes in between two pages", async () => {

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { Type } from "typebox";
 import { defineRead, defineWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
@@ -23,18 +24,29 @@ export const listMembers = defineRead({
   params: StrictObject({ workspace_id: IdInput("The workspace.") }),
   query: StrictObject({
     ...listQuery,
+    search: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: "Part of the name or the address, in any case.",
+      }),
+    ),
     role: Type.Optional(Role),
     status: Type.Optional(OneOf(["active", "suspended", "invited"])),
     include: Type.Optional(OneOf(["invitations"])),
   }),
   data: List(Member),
   errors: ["invalid_cursor"],
-  async run(ctx, { query: { limit = 50, cursor, role, status, include } }) {
+  async run(ctx, { query: { limit = 50, cursor, search, role, status, include } }) {
     const { db, workspaceId, now } = ctx;
     const withInvited = include === "invitations" || status === "invited";
     if (withInvited && !isAdmin(ctx)) throw new ControlError("permission_denied");
-    const filters = { list: "members", workspaceId, role, status, withInvited };
+    const filters = { list: "members", workspaceId, search, role, status, withInvited };
     let rows = selectPeople(db, workspaceId, withInvited ? now : undefined);
+    if (search !== undefined)
+      rows = rows.where(
+        sql<boolean>`position(lower(${search}) in lower(coalesce(name, '') || ' ' || email)) > 0`,
+      );
     if (role) rows = rows.where("role", "=", role);
     if (status) rows = rows.where("status", "=", status);
     const page = await readPage(rows, { cursor, limit, filters });
