@@ -13,12 +13,12 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build \
-  && npm pack --ignore-scripts \
+  && npm run pack -- /packed none \
   && mkdir /app \
-  && tar -xzf svc-connectors-*.tgz -C /app --strip-components=1 \
-  && npm prune --omit=dev --ignore-scripts \
+  && tar -xzf /packed/svc-connectors-*.tgz -C /app --strip-components=1 \
   # Node is in the image already.
-  && rm -rf node_modules/node-* node_modules/.bin \
+  && npm prune --omit=dev --omit=optional --ignore-scripts \
+  && rm -rf node_modules/.bin \
   && mv node_modules /app/
 
 FROM ${NODE_IMAGE}

@@ -41,6 +41,6 @@ export function renderExecutables(packageJson: string): string {
   const sources = builtInSources
     .filter(isShown)
     .map(({ name }) => [`source-${name}`, `dist/bin/source-${name}`]);
-  const bin = { svc: "bin/svc", ...Object.fromEntries(sources) };
+  const bin = { svc: "bin/svc", "svc-node": "bin/svc", ...Object.fromEntries(sources) };
   return `${JSON.stringify({ ...JSON.parse(packageJson), bin }, null, 2)}\n`;
 }

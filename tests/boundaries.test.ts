@@ -15,7 +15,7 @@ const allowed: Record<string, RegExp> = {
   conformance:
     /^(svc-connectors|svc-connectors\/host|node:.*|nock|undici|yaml|typebox|ajv|ajv\/dist\/2019\.js|ajv\/dist\/2020\.js|ajv-formats|@peculiar\/x509|testcontainers|vitest|@duckdb\/node-api)$/,
   control:
-    /^(svc-connectors\/host|node:.*|typebox|ajv\/dist\/2020\.js|ajv-formats|fast-json-stringify|fastify|@fastify\/static|swagger-ui-dist.*|kysely|kysely\/migration|@electric-sql\/pglite|pg|pino|rate-limiter-flexible|nodemailer|cron-parser|@opentelemetry\/(api|sdk-metrics|sdk-trace|exporter-prometheus|exporter-trace-otlp-http)|@modelcontextprotocol\/server.*|undici|yaml)$/,
+    /^(svc-connectors\/host|node:.*|typebox|ajv\/dist\/2020\.js|ajv-formats|fast-json-stringify|fastify|@fastify\/static|kysely|kysely\/migration|@electric-sql\/pglite|pg|pino|rate-limiter-flexible|nodemailer|cron-parser|@opentelemetry\/(api|sdk-metrics|sdk-trace|exporter-prometheus|exporter-trace-otlp-http)|@modelcontextprotocol\/server.*|undici|yaml)$/,
 };
 
 interface Import {

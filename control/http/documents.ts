@@ -3,8 +3,7 @@
  * which an invitation is accepted.
  */
 import { createHash } from "node:crypto";
-import { createRequire } from "node:module";
-import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
 import files from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 import { basePath } from "../door/base-path.ts";
@@ -65,7 +64,7 @@ export function addDocuments(server: FastifyInstance, control: Control): void {
   page(`${acceptPath}/page.js`, "text/javascript", acceptScript);
   page(`${acceptPath}/page.css`, "text/css", acceptStyle);
   server.register(files, {
-    root: dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json")),
+    root: fileURLToPath(new URL("./swagger-ui/", import.meta.url)),
     serve: false,
     cacheControl: false,
   });

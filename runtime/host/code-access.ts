@@ -13,12 +13,14 @@ import { packagePaths } from "./package-access.ts";
 /**
  * The part of this package that the worker and the connectors run. A built package has its shared code in
  * `worker/` too.
- * @see build/bundle.ts
+ * @see build/runtime.ts
  */
 export const sandboxCode: readonly string[] = [
   join(packageRoot, "package.json"),
   `${runtimeFolder}author${moduleEnding}`,
   ...["worker", "wire", "contract"].map((folder) => `${runtimeFolder}${folder}${sep}`),
+  // What a built connector has of third parties' packages.
+  ...(moduleEnding === ".js" ? [join(runtimeFolder, "../packages") + sep] : []),
 ];
 const codeExtensions = new Set([".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".wasm"]);
 const maxCodeFiles = 5_000;

@@ -1,0 +1,34 @@
+/**
+ * What follows the compiler in `npm run build`: `dist` gets few, large files, and needs few packages
+ * beside it.
+ */
+import { copyFile, cp, mkdir, readFile } from "node:fs/promises";
+import { bundlePackages } from "./packages.ts";
+import { bundleRuntime } from "./runtime.ts";
+import { bundleTypes } from "./types.ts";
+
+const { bin, exports } = JSON.parse(await readFile("package.json", "utf8")) as {
+  bin: Record<string, string>;
+  exports: Record<string, string | { types: string }>;
+};
+
+await bundleRuntime();
+await bundlePackages();
+await bundleTypes(
+  Object.fromEntries(
+    Object.entries(exports).flatMap(([name, target]) =>
+      typeof target === "string"
+        ? []
+        : [[name.replace(".", "svc-connectors"), target.types.replace("./", "")]],
+    ),
+  ),
+);
+
+// What the page of the API's documents loads.
+await cp("control/http/swagger-ui", "dist/control/http/swagger-ui", { recursive: true });
+
+// An executable for each source: the same file, whose name says which one it runs.
+await mkdir("dist/bin");
+for (const path of Object.values(bin)) {
+  if (path.startsWith("dist/bin/")) await copyFile("bin/source", path);
+}
