@@ -2,7 +2,7 @@ import type { Selectable } from "kysely";
 import type { Static } from "typebox";
 import type { Approval } from "../contract/approval.ts";
 import type { Category, OperationContext } from "../contract/operation.ts";
-import { ControlError } from "../contract/reasons.ts";
+import { notFound } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 import type { SecretOwner } from "../vault/vault.ts";
@@ -30,14 +30,14 @@ export function selectVisible({ db, services, caller, workspaceId }: OperationCo
 /** @throws not_found */
 export async function findApproval(db: Db, workspaceId: string, id: string): Promise<ApprovalRow> {
   const row = await selectApproval(db, workspaceId, id).executeTakeFirst();
-  if (!row) throw new ControlError("not_found");
+  if (!row) throw notFound("approval", id);
   return row;
 }
 
 /** As {@link findApproval}, locked until the transaction ends. */
 export async function lockApproval(db: Db, workspaceId: string, id: string): Promise<ApprovalRow> {
   const row = await selectApproval(db, workspaceId, id).forUpdate().executeTakeFirst();
-  if (!row) throw new ControlError("not_found");
+  if (!row) throw notFound("approval", id);
   return row;
 }
 

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import { isHandle } from "../contract/ids.ts";
-import { ControlError } from "../contract/reasons.ts";
+import { ControlError, notFound } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 
@@ -24,7 +24,7 @@ export async function findByHandle(
         .where("handle", "=", handle)
         .executeTakeFirst()
     : undefined;
-  if (!row) throw new ControlError("not_found", { resource: "credential" });
+  if (!row) throw notFound("credential", handle);
   return row;
 }
 
@@ -40,7 +40,7 @@ export async function findCredential(
     .where("workspace_id", "=", workspaceId)
     .where("id", "=", id)
     .executeTakeFirst();
-  if (!row) throw new ControlError("not_found", { resource: "credential" });
+  if (!row) throw notFound("credential", id);
   return row;
 }
 
@@ -67,7 +67,7 @@ export const findLiving = async (db: Db, workspaceId: string, id: string): Promi
 
 /** @throws not_found when it was deleted */
 export function requireLiving(row: CredentialRow): CredentialRow {
-  if (row.status === "revoked") throw new ControlError("not_found", { resource: "credential" });
+  if (row.status === "revoked") throw notFound("credential", row.id);
   return row;
 }
 

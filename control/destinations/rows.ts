@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import { ControlError } from "../contract/reasons.ts";
+import { ControlError, notFound } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 
@@ -25,7 +25,7 @@ export async function findDestination(
   const row = await selectDestinations(db, workspaceId)
     .where("destinations.id", "=", id)
     .executeTakeFirst();
-  if (!row) throw new ControlError("not_found", { resource: "destination" });
+  if (!row) throw notFound("destination", id);
   return row;
 }
 

@@ -24,6 +24,7 @@ import {
 } from "./authorize.ts";
 import { asksProvider, budgetOf, pay } from "./budgets.ts";
 import { type CompiledOperation, compileOperation } from "./compile.ts";
+import { locate } from "./locate.ts";
 import { isProposal } from "./mode.ts";
 import { once, type Persist, type Result } from "./once.ts";
 import { namedWorkspaces, parseRequest } from "./parse.ts";
@@ -89,6 +90,7 @@ async function answerTo(
   const now = new Date(services.clock.now());
   let headers: Record<string, string> = {};
   let workspaceId: string | undefined;
+  let raw: ReturnType<typeof parseRequest> | undefined;
   const paying = async (budget: Budget): Promise<void> => {
     headers = { ...headers, ...(await pay(services, budget, caller, now)) };
   };
@@ -96,15 +98,16 @@ async function answerTo(
     await paying(budgetOf(operation));
     requirePerson(operation, caller, request.params);
     authorizeSomewhere(operation, caller);
-    const raw = parseRequest(operation, request);
+    const given = parseRequest(operation, request);
+    raw = given;
     workspaceId = await workspaceOf(services, operation, caller, () =>
-      namedWorkspaces(raw, request.headers),
+      namedWorkspaces(given, request.headers),
     );
     if (workspaceId !== undefined) {
       authorizeIn(operation, caller, workspaceId);
       await noteActivity(services.database.db, caller, workspaceId, now);
     }
-    const input = validate(compiled, raw);
+    const input = validate(compiled, given);
     const ctx: OperationContext = {
       services,
       db: services.database.db,
@@ -127,10 +130,8 @@ async function answerTo(
     headers = { ...headers, ...own, ...(etag === undefined ? {} : { etag }) };
     return { requestId, status, headers, body: successBody(requestId, text) };
   } catch (thrown) {
-    const error = toControlError(thrown, services.log, {
-      request_id: requestId,
-      operation: operation.id,
-    });
+    const facts = { request_id: requestId, operation: operation.id };
+    const error = locate(toControlError(thrown, services.log, facts), raw);
     const refusal = { error, requestId, now, workspaceId };
     await auditRefusal(services, operation, request, caller, refusal);
     return { requestId, ...errorBody(error, requestId, headers) };

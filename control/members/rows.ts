@@ -1,5 +1,5 @@
 import { type Selectable, sql } from "kysely";
-import { ControlError } from "../contract/reasons.ts";
+import { ControlError, notFound } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
 import type { Role, Tables } from "../store/tables.ts";
 
@@ -59,7 +59,7 @@ export function selectPeople(db: Db, workspaceId: string, invitedAt?: Date) {
 /** @throws not_found */
 export async function findMember(db: Db, workspaceId: string, id: string): Promise<PersonRow> {
   const row = await selectPeople(db, workspaceId).where("id", "=", id).executeTakeFirst();
-  if (!row) throw new ControlError("not_found", { resource: "member" });
+  if (!row) throw notFound("member", id);
   return row;
 }
 
@@ -107,6 +107,6 @@ export async function findInvitation(
     .where("workspace_id", "=", workspaceId)
     .where("id", "=", id)
     .executeTakeFirst();
-  if (!row) throw new ControlError("not_found", { resource: "invitation" });
+  if (!row) throw notFound("invitation", id);
   return row;
 }

@@ -4,7 +4,7 @@
  */
 import { type Static, Type } from "typebox";
 import { defineRead, defineWrite } from "../contract/operation.ts";
-import { ControlError } from "../contract/reasons.ts";
+import { notFound } from "../contract/reasons.ts";
 import {
   Id,
   IdInput,
@@ -105,7 +105,7 @@ async function findConnection(db: Db, workspaceId: string, id: string): Promise<
   const row = await selectConnections(db, workspaceId)
     .where("connections.id", "=", id)
     .executeTakeFirst();
-  if (!row) throw new ControlError("not_found", { resource: "connection" });
+  if (!row) throw notFound("connection", id);
   return row;
 }
 

@@ -3,7 +3,7 @@
  */
 import { Type } from "typebox";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
-import { ControlError } from "../contract/reasons.ts";
+import { ControlError, notFound } from "../contract/reasons.ts";
 import {
   datedListQuery,
   IdInput,
@@ -44,7 +44,7 @@ async function findJob(db: Db, workspaceId: string, id: string) {
     .where("workspace_id", "=", workspaceId)
     .where("id", "=", id)
     .executeTakeFirst();
-  if (!row) throw new ControlError("not_found", { resource: "job" });
+  if (!row) throw notFound("job", id);
   return row;
 }
 

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import { ControlError } from "../contract/reasons.ts";
+import { ControlError, notFound } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 
@@ -11,8 +11,6 @@ export type ReverseDestinationRow = Selectable<Tables["reverse_etl_destinations"
   readonly handle: string | null;
 };
 
-const notFound = (resource: string) => new ControlError("not_found", { resource });
-
 /** @throws not_found */
 export async function findModel(db: Db, workspaceId: string, id: string): Promise<ModelTableRow> {
   const row = await db
@@ -21,7 +19,7 @@ export async function findModel(db: Db, workspaceId: string, id: string): Promis
     .where("workspace_id", "=", workspaceId)
     .where("id", "=", id)
     .executeTakeFirst();
-  if (!row) throw notFound("model");
+  if (!row) throw notFound("reverse_etl_model", id);
   return row;
 }
 
@@ -42,7 +40,7 @@ export async function findReverseDestination(
   const row = await selectReverseDestinations(db, workspaceId)
     .where("reverse_etl_destinations.id", "=", id)
     .executeTakeFirst();
-  if (!row) throw notFound("reverse ETL destination");
+  if (!row) throw notFound("reverse_etl_destination", id);
   return row;
 }
 
@@ -58,7 +56,7 @@ export async function findActivation(
     .where("workspace_id", "=", workspaceId)
     .where("id", "=", id)
     .executeTakeFirst();
-  if (!row) throw notFound("activation");
+  if (!row) throw notFound("reverse_etl_activation", id);
   return row;
 }
 
@@ -70,7 +68,7 @@ export async function findRun(db: Db, workspaceId: string, id: string): Promise<
     .where("workspace_id", "=", workspaceId)
     .where("id", "=", id)
     .executeTakeFirst();
-  if (!row) throw notFound("run");
+  if (!row) throw notFound("reverse_etl_run", id);
   return row;
 }
 

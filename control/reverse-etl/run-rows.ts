@@ -1,5 +1,5 @@
 /** Runs and their failed rows, as they are read. */
-import { ControlError } from "../contract/reasons.ts";
+import { ControlError, notFound } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
 import type { RunWithJob } from "./schemas.ts";
 
@@ -21,7 +21,7 @@ export async function findRunWithJob(db: Db, workspaceId: string, id: string): P
   const row = await selectRuns(db, workspaceId)
     .where("reverse_etl_runs.id", "=", id)
     .executeTakeFirst();
-  if (!row) throw new ControlError("not_found", { resource: "run" });
+  if (!row) throw notFound("reverse_etl_run", id);
   return row;
 }
 

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import { ControlError } from "../contract/reasons.ts";
+import { ControlError, notFound } from "../contract/reasons.ts";
 import { type CredentialRow, requireUsable } from "../credentials/rows.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
@@ -18,7 +18,7 @@ export const selectSources = (db: Db, workspaceId: string) =>
 /** @throws not_found */
 export async function findSource(db: Db, workspaceId: string, id: string): Promise<SourceRow> {
   const row = await selectSources(db, workspaceId).where("sources.id", "=", id).executeTakeFirst();
-  if (!row) throw new ControlError("not_found", { resource: "source" });
+  if (!row) throw notFound("source", id);
   return row;
 }
 
@@ -65,6 +65,6 @@ export async function holdCredential(db: Db, { id, workspace_id }: CredentialRow
     .where("id", "=", id)
     .forShare()
     .executeTakeFirst();
-  if (!row) throw new ControlError("not_found", { resource: "credential" });
+  if (!row) throw notFound("credential", id);
   requireUsable(row);
 }
