@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { examples } from "../control/contract/examples.ts";
 import { createSession } from "../control/members/sessions.ts";
 import { addMember, createUser } from "../control/members/workspaces.ts";
 import { createCertificateAuthority } from "../simulators/certificates.ts";
@@ -78,6 +79,17 @@ export interface ValidRequest {
   readonly headers?: Record<string, string>;
 }
 
+/**
+ * The documents' example of a request, with what this world has in the place of its ids and
+ * addresses.
+ */
+export function exampleOf(id: string, own: object = {}): object {
+  const example = structuredClone(examples[id]) as object | undefined;
+  const more = Object.keys(own).filter((name) => !example || !(name in example));
+  if (!example || more.length > 0) throw new Error(`the example of ${id} lacks ${more}`);
+  return { ...example, ...own };
+}
+
 /** Makes what the request acts on. */
 type Arrange = (world: TestWorld) => Promise<ValidRequest>;
 
@@ -88,7 +100,8 @@ const mailerSource = async ({ api, mailer }: TestWorld) => {
 
 const mailerAccount = async ({ api, mailer }: TestWorld) => {
   const { handle } = await addCredential(api, { api_token: mailer.token });
-  return { body: { credential_handle: handle, base_url: mailer.baseUrl } };
+  const own = { credential_handle: handle, base_url: mailer.baseUrl };
+  return { body: { ...exampleOf("mailer.check"), ...own } };
 };
 
 const renameProposal = async (world: TestWorld): Promise<string> => {
@@ -103,16 +116,15 @@ const renameProposal = async (world: TestWorld): Promise<string> => {
 /** A pipeline of a mailer whose streams are known; gives its ids. */
 const pipeline = async (world: TestWorld) => {
   const { api } = world;
-  const body = await pipelineBody(world);
+  const body = exampleOf("pipeline.create", await pipelineBody(world));
   const { pipeline_id, connection_id } = (await api.call("POST", "/pipelines", { body })).body.data;
   return { pipeline_id, connection_id };
 };
 
 const pipelineBody = async (world: TestWorld) => {
   const { source_id } = await mailerSource(world);
-  await addCatalog(world.api, source_id, [tableStream("orders")]);
-  const destination_id = await addDestination(world.api);
-  return { source_id, destination_id, streams: [{ name: "orders" }] };
+  await addCatalog(world.api, source_id, [tableStream("campaigns")]);
+  return { source_id, destination_id: await addDestination(world.api) };
 };
 
 const pipelineOnly = async (world: TestWorld): Promise<ValidRequest> => {
@@ -120,38 +132,24 @@ const pipelineOnly = async (world: TestWorld): Promise<ValidRequest> => {
   return { params: { pipeline_id } };
 };
 
-const duckdb = { connector_id: "conn_duckdb", configuration: { file: "proposed" } };
+const duckdb = () => exampleOf("destination.create", { configuration: { file: "proposed" } });
 
 /** A model of a warehouse of its own, and a destination. */
 const reverseEtl = async ({ api, mailer }: TestWorld) => {
   const made = async (path: string, body: object) =>
     (await api.call("POST", path, { body })).body.data;
-  const { destination_id } = await made("/destinations", { name: "A warehouse", ...duckdb });
+  const { destination_id } = await made("/destinations", duckdb());
   const { handle: credentialHandle } = await addCredential(api, { api_token: mailer.token });
-  const model = {
-    name: "People",
-    warehouseId: destination_id,
-    raw: { sql: "SELECT 'a@example.com' AS mail" },
-    primaryKey: "mail",
-  };
-  const destination = {
-    name: "Mailer",
-    type: "mailer",
+  const model = exampleOf("reverse_etl_model.create", { warehouseId: destination_id });
+  const destination = exampleOf("reverse_etl_destination.create", {
     credentialHandle,
     configuration: { base_url: mailer.baseUrl },
-  };
+  });
   const { modelId } = await made("/reverse-etl/models", model);
   const { destinationId } = await made("/reverse-etl/destinations", destination);
   const [list] = mailer.truth.email_lists();
-  const mappings = [{ from: "mail", to: "email", isPrimaryIdentifier: true }];
-  const activation = {
-    name: "People to the list",
-    modelId,
-    destinationId,
-    object: list?.uuid,
-    operation: "upsert",
-    mappings,
-  };
+  const ids = { modelId, destinationId, object: list?.uuid };
+  const activation = exampleOf("reverse_etl_activation.create", ids);
   return { modelId, destinationId, model, destination, activation };
 };
 
@@ -198,11 +196,10 @@ const administrator = async ({ api: { db, control, first } }: TestWorld) => {
   return { token, headers: { "x-svc-workspace-id": first.id } };
 };
 
-const socialStart = ({ social }: TestWorld) => ({
-  connector_id: "conn_social",
-  redirect_uri: social.redirectUri,
-});
-const taskappStart = () => ({ redirect_uri: taskappClient.redirectUri });
+const socialStart = ({ social }: TestWorld) =>
+  exampleOf("oauth.start_source", { redirect_uri: social.redirectUri });
+const taskappStart = () =>
+  exampleOf("oauth.start_taskapp", { redirect_uri: taskappClient.redirectUri });
 
 /** The parameters that the browser brings back after the user has agreed. */
 const callback = async (
@@ -213,25 +210,27 @@ const callback = async (
 ): Promise<ValidRequest> => {
   const started = await api.call("POST", `${path}/start`, { body });
   const { searchParams } = new URL(consent(started.body.data.authorization_url));
-  return { body: { query_params: Object.fromEntries(searchParams) } };
+  const own = { query_params: Object.fromEntries(searchParams) };
+  return { body: exampleOf("oauth.finish_source", own) };
+};
+
+const endpoint = async ({ api }: TestWorld) => {
+  // A workspace can have twenty.
+  await api.db.deleteFrom("webhook_endpoints").execute();
+  const body = { name: "Ours", url: "https://hooks.example.com/svc/events" };
+  const { data } = (await api.call("POST", "/webhook-endpoints", { body })).body;
+  return { webhook_endpoint_id: data.webhook_endpoint_id as string };
 };
 
 export const operationCases: Readonly<Record<string, Arrange>> = {
   "source.create": async (world) => {
     const { credential_handle, base_url } = (await mailerAccount(world)).body;
-    const connector_id = "conn_mailer_product_edm";
-    return {
-      body: {
-        name: "Another mailer",
-        connector_id,
-        credential_handle,
-        configuration: { base_url },
-      },
-    };
+    const own = { credential_handle, configuration: { base_url } };
+    return { body: exampleOf("source.create", own) };
   },
   "source.update": async (world) => {
     const { source_id } = await mailerSource(world);
-    return { params: { source_id }, body: { name: "Another name" } };
+    return { params: { source_id }, body: exampleOf("source.update") };
   },
   "source.delete": async (world) => {
     const { source_id } = await mailerSource(world);
@@ -250,30 +249,34 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
       { client_secret: social.clientSecret, refresh_token: social.refreshToken },
       { connectorId: "conn_social", metadata: { client_id: social.clientId } },
     );
-    return { body: { credential_handle: handle } };
+    return { body: exampleOf("source.entities", { credential_handle: handle }) };
   },
-  "destination.create": async () => ({ body: { name: "A warehouse", ...duckdb } }),
+  "destination.create": async () => ({ body: duckdb() }),
   "destination.update": async ({ api }) => ({
     params: { destination_id: await addDestination(api) },
-    body: { name: "Another name" },
+    body: exampleOf("destination.update"),
   }),
   "destination.delete": async ({ api }) => ({
     params: { destination_id: await addDestination(api) },
   }),
-  "pipeline.prepare": async (world) => {
-    const { streams: _, ...body } = await pipelineBody(world);
-    return { body };
-  },
-  "pipeline.create": async (world) => ({ body: await pipelineBody(world) }),
+  "pipeline.prepare": async (world) => ({
+    body: exampleOf("pipeline.prepare", await pipelineBody(world)),
+  }),
+  "pipeline.create": async (world) => ({
+    body: exampleOf("pipeline.create", await pipelineBody(world)),
+  }),
   "pipeline.update": async (world) => ({
     ...(await pipelineOnly(world)),
-    body: { name: "Another name" },
+    body: exampleOf("pipeline.update"),
   }),
   "pipeline.update_streams": async (world) => ({
     ...(await pipelineOnly(world)),
-    body: { streams: [{ name: "orders", sync_mode: "full_refresh" }] },
+    body: exampleOf("pipeline.update_streams"),
   }),
-  "pipeline.pause": pipelineOnly,
+  "pipeline.pause": async (world) => ({
+    ...(await pipelineOnly(world)),
+    body: exampleOf("pipeline.pause"),
+  }),
   "pipeline.resume": pipelineOnly,
   "pipeline.sync": async (world) => ({
     ...(await pipelineOnly(world)),
@@ -287,14 +290,14 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
   },
   "reverse_etl.prepare": async (world) => {
     const { modelId, destinationId } = await reverseEtl(world);
-    return { body: { modelId, destinationId } };
+    return { body: exampleOf("reverse_etl.prepare", { modelId, destinationId }) };
   },
   "reverse_etl_model.create": async (world) => ({
     body: (await reverseEtl(world)).model,
   }),
   "reverse_etl_model.update": async (world) => {
     const { modelId } = await reverseEtl(world);
-    return { params: { modelId }, body: { name: "Another name" } };
+    return { params: { modelId }, body: exampleOf("reverse_etl_model.update") };
   },
   "reverse_etl_model.delete": async (world) => {
     const { modelId } = await reverseEtl(world);
@@ -305,7 +308,7 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
   }),
   "reverse_etl_destination.update": async (world) => {
     const { destinationId } = await reverseEtl(world);
-    return { params: { destinationId }, body: { name: "Another name" } };
+    return { params: { destinationId }, body: exampleOf("reverse_etl_destination.update") };
   },
   "reverse_etl_destination.delete": async (world) => {
     const { destinationId } = await reverseEtl(world);
@@ -316,14 +319,14 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
   }),
   "reverse_etl_activation.update": async (world) => ({
     params: await reverseActivation(world),
-    body: { status: "paused" },
+    body: exampleOf("reverse_etl_activation.update"),
   }),
   "reverse_etl_activation.delete": async (world) => ({
     params: await reverseActivation(world),
   }),
   "reverse_etl_activation.run": async (world) => ({
     params: await reverseActivation(world),
-    body: {},
+    body: exampleOf("reverse_etl_activation.run"),
   }),
   "reverse_etl_run.cancel": async (world) => ({
     params: await reverseRun(world),
@@ -338,18 +341,20 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
   "mailer.check": mailerAccount,
   "mailer.preview": mailerAccount,
   "credential.create_mailer_token": async ({ mailer }) => ({
-    body: { api_token: "Qm4kT8vZ1xR6wL3n", base_url: mailer.baseUrl },
+    body: exampleOf("credential.create_mailer_token", {
+      api_token: "Qm4kT8vZ1xR6wL3n",
+      base_url: mailer.baseUrl,
+    }),
   }),
   "credential.create": async () => ({
-    body: {
-      connector_id: "conn_postgres",
-      name: "A password",
-      secrets: { password: "Hn7pD2sJ9cV5bG8y" },
-    },
+    body: exampleOf("credential.create", { secrets: { password: "Hn7pD2sJ9cV5bG8y" } }),
   }),
   "credential.update": async ({ api }) => {
     const { id } = await addCredential(api, { password: "x" }, { connectorId: "conn_postgres" });
-    return { params: { credential_id: id }, body: { secrets: { password: "Wt3rY6uK0oP4aS1d" } } };
+    return {
+      params: { credential_id: id },
+      body: exampleOf("credential.update", { secrets: { password: "Wt3rY6uK0oP4aS1d" } }),
+    };
   },
   "credential.delete": async ({ api }) => {
     const { id } = await addCredential(api);
@@ -357,17 +362,19 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
   },
   "invitation.create": async ({ api }) => ({
     params: { workspace_id: api.first.id },
-    body: { email: `${Math.random().toString(36).slice(2)}@example.com`, role: "viewer" },
+    body: exampleOf("invitation.create", {
+      email: `${Math.random().toString(36).slice(2)}@example.com`,
+    }),
   }),
   "invitation.resend": async (world) => ({ params: await invite(world) }),
   "invitation.revoke": async (world) => ({ params: await invite(world) }),
   "workspace.create": async (world) => ({
     ...(await administrator(world)),
-    body: { name: "Another workspace" },
+    body: exampleOf("workspace.create"),
   }),
   "workspace.update": async ({ api }) => ({
     params: { workspace_id: api.first.id },
-    body: { name: "Another name" },
+    body: exampleOf("workspace.update"),
   }),
   "workspace.delete": async (world) => {
     const own = await administrator(world);
@@ -377,7 +384,7 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
   },
   "member.update": async (world) => ({
     params: await member(world, "runner"),
-    body: { role: "editor" },
+    body: exampleOf("member.update"),
   }),
   "member.remove": async ({ api }) => {
     const { viewer } = (await api.addWorkspace("third")).users;
@@ -393,7 +400,7 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
       .execute();
     return { params: { workspace_id: api.first.id, member_id: id } };
   },
-  "session.create": async () => ({ body: { name: "Nightly load", role: "runner" } }),
+  "session.create": async () => ({ body: exampleOf("session.create") }),
   "session.revoke": async ({ api }) => {
     const { tokens, users } = await api.addWorkspace("fourth");
     const { body } = await api.call("GET", "/sessions", { token: tokens.editor });
@@ -403,15 +410,35 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
   "job.cancel": async ({ api }) => ({ params: { job_id: await addJob(api) } }),
   "approval.approve": async (world) => ({
     params: { approval_id: await renameProposal(world) },
+    body: exampleOf("approval.approve"),
   }),
   "approval.reject": async (world) => ({
     params: { approval_id: await renameProposal(world) },
+    body: exampleOf("approval.reject"),
   }),
   "approval.cancel": async (world) => ({
     params: { approval_id: await renameProposal(world) },
+    body: exampleOf("approval.cancel"),
   }),
   "approval_policy.update": async () => ({
     params: { category: "sync_run" },
-    body: { requires_approval: true },
+    body: exampleOf("approval_policy.update"),
   }),
+  "webhook_endpoint.create": async () => ({
+    body: { name: "Ours", url: "https://hooks.example.com/svc/events" },
+  }),
+  "webhook_endpoint.update": async (world) => ({
+    params: await endpoint(world),
+    body: { event_types: ["pipeline.failed"] },
+  }),
+  "webhook_endpoint.rotate_secret": async (world) => ({ params: await endpoint(world), body: {} }),
+  "webhook_endpoint.test": async (world) => ({ params: await endpoint(world), body: {} }),
+  "webhook_endpoint.delete": async (world) => ({ params: await endpoint(world) }),
+  "webhook_delivery.redeliver": async (world) => {
+    const params = await endpoint(world);
+    const path = `/webhook-endpoints/${params.webhook_endpoint_id}/test`;
+    const { delivery_id } = (await world.api.call("POST", path, { body: {} })).body.data;
+    return { params: { ...params, delivery_id }, body: {} };
+  },
+  "notification_settings.update": async () => ({ body: { event_types: ["pipeline.failed"] } }),
 };

@@ -70,10 +70,10 @@ export const examples: Readonly<Record<string, object>> = {
   },
   "pipeline.update": { schedule: { type: "basic", units: 6, time_unit: "hours" } },
   "pipeline.update_streams": {
-    streams: [
-      { name: "campaigns", sync_mode: "incremental", destination_sync_mode: "append_dedup" },
-    ],
+    streams: [{ name: "campaigns", sync_mode: "full_refresh", destination_sync_mode: "append" }],
   },
+  "pipeline.clear": { streams: [{ name: "campaigns" }] },
+  "pipeline.reset": { streams: [{ name: "campaigns" }] },
   "pipeline.pause": { cancel_running: true },
   "pipeline.sync": { streams: [{ name: "campaigns" }] },
   "reverse_etl.prepare": {

@@ -61,6 +61,7 @@ const enumerations: Readonly<Record<string, readonly string[]>> = {
   EnabledStatus: ["enabled", "disabled"],
   EventType: eventTypes,
   ChosenEventType: chosenTypes,
+  ExecutionMode: ["direct", "proposal"],
   FailureOrigin: ["source", "destination", "platform"],
   InvitationStatus: invitationStatuses,
   JobKind: ["sync", "reverse_etl"],

@@ -7,6 +7,7 @@ import { pascal } from "./openapi-names.ts";
 export interface OpenApiParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
+  readonly schema: DocumentPart;
   readonly [field: string]: unknown;
 }
 
@@ -111,7 +112,10 @@ export function createParameters(
       return name === undefined ? parameter : components.shared("parameters", name, parameter);
     }),
     ...headersOf(operation).map((name) =>
-      components.shared("parameters", `${name}Header`, headers[name]),
+      components.shared("parameters", `${name}Header`, {
+        ...headers[name],
+        schema: components.schemaOf(headers[name].schema),
+      }),
     ),
   ];
 }
