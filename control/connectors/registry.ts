@@ -18,6 +18,7 @@ import {
 } from "svc-connectors/host";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, notFound } from "../contract/reasons.ts";
+import { basePath } from "../door/base-path.ts";
 import type { Db } from "../store/database.ts";
 import { listAdded, toAddedDefinition } from "./added.ts";
 import { type InspectedConnector, type InspectOptions, inspectConnector } from "./inspect.ts";
@@ -224,6 +225,12 @@ function once<T>(load: (definition: ConnectorDefinition) => Promise<T>) {
 }
 
 /**
+ * Since when ids of old configurations are old: this API has never given one out (RFC 9745). They
+ * stay accepted, so there is no Sunset.
+ */
+const oldSince = `@${Date.UTC(2026, 10, 21) / 1_000}`;
+
+/**
  * The connector that a request names. An id of old saved configurations is accepted; a header of
  * the answer tells.
  * @throws not_found
@@ -233,7 +240,10 @@ export function namedConnector(
   idOrAlias: string,
 ): ConnectorDefinition {
   const definition = services.connectors.get(idOrAlias);
-  if (idOrAlias !== definition.id) setHeader("deprecation", "true");
+  if (idOrAlias !== definition.id) {
+    setHeader("deprecation", oldSince);
+    setHeader("link", `<${basePath}/docs>; rel="deprecation"; type="text/html"`);
+  }
   return definition;
 }
 

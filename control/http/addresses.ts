@@ -3,41 +3,92 @@ import { ControlError } from "../contract/reasons.ts";
 
 /** The addresses that a server answers: the patterns of its routes and their methods. */
 export interface Addresses {
-  /** Why no route was found: 404, or 405 where another method would be answered. */
-  refuse(request: FastifyRequest): ControlError;
+  /**
+   * Looks whether a request goes to an address, with a method that it takes. An address is what the
+   * most specific pattern says: `/sources/entities` is no source.
+   * @throws not_found, method_not_allowed with the methods
+   */
+  check(request: FastifyRequest): void;
+}
+
+interface Address {
+  readonly segments: readonly string[];
+  readonly pattern: RegExp;
+  readonly methods: Set<string>;
 }
 
 /** Notes every route that is added from now on. */
 export function createAddresses(server: FastifyInstance): Addresses {
-  const methodsOf = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
+  const addresses = new Map<string, Address>();
   server.addHook("onRoute", ({ url, method }) => {
-    const known = methodsOf.get(url) ?? { pattern: toPattern(url), methods: new Set() };
+    const known = addresses.get(url) ?? toAddress(url);
     for (const one of [method].flat()) known.methods.add(one);
-    methodsOf.set(url, known);
+    addresses.set(url, known);
   });
+  /** For the pattern of a route, those that are more specific and fit some of the same paths. */
+  const rivals = new Map<string, readonly Address[]>();
+  const rivalsOf = (url: string): readonly Address[] => {
+    const own = addresses.get(url);
+    const known = rivals.get(url);
+    if (known || !own) return known ?? [];
+    const found = [...addresses.values()]
+      .filter((one) => one !== own && overlaps(one, own) && bySpecificity(one, own) < 0)
+      .sort(bySpecificity);
+    rivals.set(url, found);
+    return found;
+  };
   return {
-    refuse({ url, method }) {
+    check(request) {
+      const { is404, routeOptions, url, method } = request;
+      const candidates = is404
+        ? [...addresses.values()].sort(bySpecificity)
+        : rivalsOf(routeOptions.url ?? "");
+      if (candidates.length === 0 && !is404) return;
       const path = pathOf(url);
-      const methods = [...methodsOf.values()]
-        .filter(({ pattern }) => pattern.test(path))
-        .flatMap((known) => [...known.methods]);
-      if (methods.length === 0 || methods.includes(method)) return new ControlError("not_found");
-      return new ControlError(
-        "method_not_allowed",
-        {},
-        { allow: [...new Set(methods)].sort().join(", ") },
-      );
+      const found = candidates.find(({ pattern }) => pattern.test(path));
+      if (!found && !is404) return;
+      // It is no request for the operation whose pattern fits besides.
+      request.isSettled = true;
+      if (!found || found.methods.has(method)) throw new ControlError("not_found");
+      const allow = [...found.methods].sort().join(", ");
+      throw new ControlError("method_not_allowed", {}, { allow });
     },
   };
 }
 
-/** A request may name the whole URL (RFC 9112, section 3.2.2). */
-const pathOf = (url: string) => (url.split("?")[0] ?? "").replace(/^[a-z]+:\/\/[^/]*/i, "");
+/** A request may name the whole URL (RFC 9112, section 3.2.2), and spell its letters otherwise. */
+function pathOf(url: string): string {
+  const path = (url.split(/[?#]/)[0] ?? "").replace(/^[a-z]+:\/\/[^/]*/i, "");
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+}
 
-const toPattern = (url: string) =>
-  new RegExp(
+const toAddress = (url: string): Address => ({
+  segments: url.split("/"),
+  pattern: new RegExp(
     `^${url
       .replace(/[.+^$()[\]{}|\\]/g, "\\$&")
       .replace(/:\w+/g, "[^/]+")
       .replace(/\*/g, ".*")}$`,
+  ),
+  methods: new Set(),
+});
+
+const isLiteral = (segment = "") => !segment.startsWith(":") && segment !== "*";
+
+/** Whether some path fits both. */
+const overlaps = ({ segments: left }: Address, { segments: right }: Address): boolean =>
+  left.length === right.length &&
+  left.every(
+    (segment, index) => segment === right[index] || !isLiteral(segment) || !isLiteral(right[index]),
   );
+
+/** A literal segment goes before one that stands for any. */
+function bySpecificity({ segments: left }: Address, { segments: right }: Address): number {
+  const at = left.findIndex((segment, index) => isLiteral(segment) !== isLiteral(right[index]));
+  if (at === -1) return 0;
+  return isLiteral(left[at]) ? -1 : 1;
+}

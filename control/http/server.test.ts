@@ -329,6 +329,37 @@ describe("HTTP over a socket", () => {
     expect(reply?.headers.allow).toBe("GET, HEAD, POST");
   });
 
+  test.each([
+    ["PUT", `${sources}/entities`, "POST"],
+    ["GET", `${sources}/entities`, "POST"],
+    ["HEAD", `${sources}/entities`, "POST"],
+    ["DELETE", `${sources}/%65ntities`, "POST"],
+    ["PATCH", "/control/v1/pipelines/prepare", "POST"],
+    ["PUT", `${sources}/entities1`, "DELETE, GET, HEAD, PATCH"],
+    ["PUT", "/control/v1/%73ources", "GET, HEAD, POST"],
+    ["GET", "/control/v1/credentials/mailer/api-token", "POST"],
+    ["QUERY", sources, "GET, HEAD, POST"],
+  ])("%s %s: the methods are those of the address, and of no sibling", async (method, path, allow) => {
+    const [reply] = await exchange(port, get(path).replace("GET", method));
+    expect([reply?.status, reply?.headers.allow]).toEqual([405, allow]);
+  });
+
+  test.each([
+    "PUT",
+    "QUERY",
+    "PROPFIND",
+  ])("%s is refused whatever its body is, which is not read", async (method) => {
+    for (const headers of [
+      [],
+      ["Content-Length: 2"],
+      ["Content-Type: text/plain", "Content-Length: 900000"],
+      ["Content-Type: application/json", "Content-Length: 2000000"],
+    ]) {
+      const [reply] = await exchange(port, get(sources, ...headers).replace("GET", method));
+      expectRefusal(reply, 405, "method_not_allowed");
+    }
+  });
+
   test("HEAD says what GET would, without a body", async () => {
     const [head] = await exchange(port, get(sources).replace("GET", "HEAD"));
     const [full] = await exchange(port, get(sources));

@@ -80,8 +80,9 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
     done(null, body),
   );
   server.setErrorHandler((error, request, reply) => sendRefusal(control, error, request, reply));
+  // Refused before: what is nowhere is not read.
   server.setNotFoundHandler((request, reply) =>
-    sendRefusal(control, addresses.refuse(request), request, reply),
+    sendRefusal(control, new ControlError("not_found"), request, reply),
   );
   server.addHook("preClose", async () => {
     isClosing = true;
@@ -90,6 +91,7 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
     request.startedMs = performance.now();
     noteRequest(request);
     if (isClosing) throw new ControlError("overloaded", {}, { "retry-after": "1" });
+    addresses.check(request);
     checkHeaders(request);
   });
   server.addHook("onResponse", async (request, reply) => {

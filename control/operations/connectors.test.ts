@@ -127,11 +127,13 @@ describe("connectors", () => {
     "source:mailer",
     "source:6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a01",
     "source:6A1F0D52-93F4-4C1B-8F5E-2B7C1F0E4A01",
+    "SOURCE:mailer",
   ])("are found by the id of an old configuration, %s, which no answer shows", async (alias) => {
     for (const path of [`/connectors/${alias}`, `/connectors/${alias}/spec`]) {
       const { status, headers, body, text } = await api.call("GET", path);
       expect(status).toBe(200);
-      expect(headers.deprecation).toBe("true");
+      expect(headers.deprecation).toMatch(/^@\d{10}$/);
+      expect(headers.link).toBe('</control/v1/docs>; rel="deprecation"; type="text/html"');
       expect(body.data.connector_id).toBe("conn_mailer_product_edm");
       expect(text).not.toContain("source:");
     }

@@ -110,7 +110,8 @@ export const setConnector = defineOperatorWrite({
   errors: ["not_found"],
   async commit(tx, { services, now }, { body: { connector, enabled } }) {
     const all = services.connectors.list();
-    const found = all.find(({ id, name, aliases }) => [id, name, ...aliases].includes(connector));
+    const wanted = connector.toLowerCase();
+    const found = all.find(({ id, name, aliases }) => [id, name, ...aliases].includes(wanted));
     if (!found) {
       const names = all.flatMap(({ id, name }) => [name, id]);
       const remedy = suggestion(connector, names) || undefined;

@@ -88,7 +88,7 @@ describe("the operator", () => {
       { current: false },
     ]);
     expect((await operator.run("key.prune", {})).removed).toHaveLength(1);
-    const body = { connector: "social", enabled: false };
+    const body = { connector: "SOURCE:social", enabled: false };
     expect(await operator.run("connector.set", { body })).toEqual({
       connector_id: "conn_social",
       enabled: false,
