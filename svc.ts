@@ -34,7 +34,8 @@ const commands: Commands = {
     load: async () => (await control()).buildWorkspaces,
   },
   connectors: {
-    summary: "list the connectors that come with svc, or open and close one for new sources",
+    summary:
+      "list the connectors that come with svc, add your own, open and close one for new sources",
     load: async () => (await control()).buildConnectors,
   },
   audit: {

@@ -14,6 +14,7 @@ import type { Provider } from "../simulators/loopback.ts";
 import { findPostgres, type PostgresServer, startPostgres } from "../simulators/postgres-server.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import { queryDestination } from "./control-pipelines.ts";
+import { prepareInstance } from "./instance.ts";
 import {
   changeModule,
   copyConnector,
@@ -22,6 +23,7 @@ import {
   notesToken,
   startNotes,
 } from "./own-connector.ts";
+import { startServe, svc } from "./served.ts";
 
 const soon = { timeout: 60_000, interval: 50 };
 
@@ -296,6 +298,43 @@ describe("in the settings it", () => {
         { path: connector, problem: `its code is another than expected: ${await digestOf()}` },
       ],
     ]);
+  });
+});
+
+test("svc connectors adds, lists and removes it beside the server that runs", async () => {
+  await prepareInstance(folder);
+  await using served = await startServe({ cwd: folder });
+  const run = (...args: string[]) => svc({ cwd: folder }, "connectors", ...args);
+  const { stdout: digest } = await run("digest", "./helpdesk");
+  const added = await run("add", "./helpdesk", "--sandbox", "process", "--digest", digest.trim());
+  expect(added).toEqual({
+    code: 0,
+    stderr: "",
+    stdout: [
+      "conn_helpdesk 0.1.0 is added",
+      "  reaches  https://api.notes.example.com/v1",
+      "  secrets  api_token",
+      "  sandbox  process",
+      `  digest   ${digest}`,
+    ].join("\n"),
+  });
+  expect(await served.call("GET", "/connectors/conn_helpdesk")).toMatchObject({
+    status: 200,
+    body: { data: { name: "Helpdesk", enabled: true } },
+  });
+  await appendFile(join(connector, "index.ts"), " ");
+  const listed = await run("list");
+  expect(listed.stdout).toMatch(/^conn_helpdesk {2}0\.1\.0 {4}cannot run {2}process/m);
+  expect(listed.stdout).toContain("its files have changed");
+  expect((await run("add", "./helpdesk")).stdout).toContain("is added again, with other code");
+  const removed = await run("remove", "conn_helpdesk");
+  expect(removed.stdout).toBe(
+    "conn_helpdesk is removed: what was made with it is kept, and runs no more\n",
+  );
+  expect((await run("list")).stdout).toContain("removed");
+  expect(await run("add", "./nowhere")).toMatchObject({
+    code: 2,
+    stderr: 'svc: there is nothing at "./nowhere"\n',
   });
 });
 

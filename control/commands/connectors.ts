@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import {
   type CommandBuilder,
+  ConnectorError,
   formatTable,
   listConnectors,
   oneOf,
@@ -15,7 +16,7 @@ import {
   type Terminal,
   UsageError,
 } from "svc-connectors/host";
-import { moduleAt, toPlace } from "../connectors/places.ts";
+import { moduleAt, noPackage, toPlace } from "../connectors/places.ts";
 import type { OperatorData } from "../operator/operator.ts";
 import { failingInOneLine } from "./failures.ts";
 import { addInstanceOptions, locate, openOperator } from "./instance.ts";
@@ -84,7 +85,10 @@ export const buildConnectors: CommandBuilder = (command, terminal) => {
       failingInOneLine(terminal, async (connector, options) => {
         const { settings } = await locate(terminal, options);
         const place = toPlace(namedPlace(connector, terminal), settings.folder);
-        const { url } = await moduleAt(place, settings.folder);
+        const { url } = await moduleAt(place, settings.folder).catch((error: unknown) => {
+          const isMissing = error instanceof ConnectorError && place.kind === "package";
+          throw isMissing ? new UsageError(noPackage) : error;
+        });
         await out.line((await readConnectorCode(url)).digest);
       }),
     );

@@ -12,7 +12,7 @@ import {
   readConnectorCode,
 } from "svc-connectors/host";
 import { ControlError } from "../contract/reasons.ts";
-import { moduleAt, type Place } from "./places.ts";
+import { moduleAt, noPackage, type Place } from "./places.ts";
 import { standardCatalog } from "./standard-catalog.ts";
 
 export interface InspectedConnector extends Place {
@@ -48,11 +48,7 @@ export async function inspectConnector(
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error;
     const isMissing = error.code === "CONNECTOR_UNKNOWN" && place.kind === "package";
-    throw refused(
-      isMissing
-        ? "no such package is installed; of a folder, name the path: ./name"
-        : error.message,
-    );
+    throw refused(isMissing ? noPackage : error.message);
   }
 }
 

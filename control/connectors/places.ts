@@ -42,6 +42,9 @@ export const toPlace = (
     ? { kind: "package", place: name ?? "" }
     : { kind: "path", place: resolve(folder, path) };
 
+/** Said when {@link moduleAt} finds no package. */
+export const noPackage = "no such package is installed; of a folder, name the path: ./name";
+
 /**
  * The module that is there now. @param folder packages are looked up from it
  * @throws CONNECTOR_UNKNOWN

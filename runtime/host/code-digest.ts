@@ -48,7 +48,7 @@ export async function readConnectorCode(connectorUrl: string): Promise<Connector
     for (const path of files) found.push(["", await fileAt(moduleRoot, nameOf(path))]);
     for (const { label, folder, needs } of closure) {
       facts.push(...[...needs].map((need) => ["needs", label, need]));
-      if (folder === moduleRoot || folder === packageRoot) continue; // its files are those above; svc's are the host's
+      if (folder === moduleRoot) continue; // its files are those above
       for (const file of await packageFiles(folder)) found.push([label, file]);
       refuseTooMuch(found);
     }

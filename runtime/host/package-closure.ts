@@ -5,15 +5,11 @@
 import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { ConnectorError } from "../contract/errors.ts";
-import { packageRoot } from "../wire/location.ts";
 import { refuseWildcard } from "./code-access.ts";
 
 /** One of them, wherever it is installed. */
 export interface InstalledPackage {
-  /**
-   * `name@version`. svc itself has no version, since what of it runs is the host's; the package
-   * that asks first has no name.
-   */
+  /** `name@version`; the package that asks first has no label. */
   readonly label: string;
   /** Its real folder. */
   readonly folder: string;
@@ -25,6 +21,7 @@ export interface InstalledPackage {
   readonly needs: Set<string>;
 }
 
+const ownName = "svc-connectors";
 /** More than the largest closure that was seen has. */
 const maxPackages = 2_000;
 const nameForm = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*$/i;
@@ -45,13 +42,15 @@ export async function packageClosure(root: string): Promise<readonly InstalledPa
   const waiting = [await add("", root)];
   for (let asking = waiting.pop(); asking; asking = waiting.pop()) {
     for (const name of (await readPackageJson(asking.folder)).dependencies) {
+      // Whichever is installed: an import of it gets the svc that runs.
+      if (name === ownName) continue;
       const path = await findPackage(name, asking.folder);
       if (path === undefined) continue;
       const folder = await realpath(path);
       let one = found.get(folder);
       if (!one) {
         one = await add(await labelOf(name, folder), folder);
-        if (folder !== packageRoot) waiting.push(one);
+        waiting.push(one);
       }
       if (path !== folder) one.links.add(path);
       asking.needs.add(one.label);
@@ -79,7 +78,6 @@ export async function findPackage(name: string, folder: string): Promise<string 
 }
 
 async function labelOf(name: string, folder: string): Promise<string> {
-  if (folder === packageRoot) return name;
   // A folder of somebody's work may hold more than a package does.
   if (!folder.includes(`${sep}node_modules${sep}`))
     throw invalid(`has a link to ${name}, which lies outside: install that package`);
@@ -114,12 +112,12 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /**
- * Paths for `--allow-fs-read`; folders end with a separator. svc itself is open to every worker.
+ * Paths for `--allow-fs-read`; folders end with a separator. What a worker runs of svc itself is
+ * open to each.
  * @throws CONNECTOR_INVALID
  */
 export function closurePaths(packages: readonly InstalledPackage[]): readonly string[] {
   const paths = packages.flatMap(({ label, folder, links, parts }) => {
-    if (folder === packageRoot) return [];
     // Behind a link a folder can be open as a whole only.
     if (links.size > 0 && !parts.includes(sep))
       throw invalid(`has a link to ${label}, which has packages of its own: install it anew`);

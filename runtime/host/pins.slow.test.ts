@@ -119,10 +119,12 @@ test("a worker of it reads its own packages, and no others that are installed th
   expect(own.filter((path) => path.includes("/other"))).toEqual([]);
 });
 
-test("svc itself needs not be installed beside it", async () => {
+test("svc itself needs not be installed beside it: it gets the one that runs it", async () => {
+  const pin: ConnectorPin = { code: await digest(), sandbox: "process" };
   await rm(join(folder, "node_modules/svc-connectors"));
   await using host = createHost();
   expect((await host.spec({ name: "outside", url: urlOf() })).id).toBe("conn_outside");
+  expect((await host.spec(reference(pin))).id).toBe("conn_outside");
 });
 
 test("a package that it does not ask for is told by its name", async () => {
