@@ -199,4 +199,10 @@ export const budgets = {
     seconds: 30,
     beyond: "CONNECTION_FAILED, PROVIDER_TIMEOUT",
   },
+  databaseAnswers: {
+    what: "a message of a PostgreSQL server to a destination, which runs in the host",
+    bytes: 64 * MiB,
+    together: 256 * MiB,
+    beyond: "CONNECTION_FAILED",
+  },
 } as const satisfies Record<string, BudgetRow>;

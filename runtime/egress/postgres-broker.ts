@@ -5,6 +5,7 @@
 import { X509Certificate } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { budgets } from "../contract/budgets.ts";
 import type { PostgresEgress } from "../contract/egress.ts";
 import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import type { Broker, BrokerOptions } from "./broker.ts";
@@ -15,9 +16,9 @@ import { createRelay } from "./postgres-relay.ts";
 import { type SslMode, secureByMode, sslModes } from "./postgres-tls.ts";
 
 /** Sessions of one run at a time. Servers often allow a hundred in all. */
-const maxSessions = 4;
+const maxSessions = budgets.databaseReads.count[0];
 /** For look-up, connect, TLS and login together; real time, as sockets live in it. */
-const startupTimeoutMs = 30_000;
+const startupTimeoutMs = budgets.databaseLogin.seconds * 1000;
 
 /**
  * A broker whose `connect` gives authenticated sessions. The password stays in this process: it is
@@ -111,7 +112,7 @@ export function createPostgresBroker(options: BrokerOptions): Broker {
       sessionCount++;
       try {
         const session = await openByMode(AbortSignal.any([signal, closing.signal, timeout]));
-        const relay = createRelay(session);
+        const relay = createRelay(session, options.mayWrite);
         relay.once("close", () => sessionCount--);
         return relay;
       } catch (error) {

@@ -5,6 +5,7 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { Client } from "pg";
+import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { createMessageReader } from "./postgres-messages.ts";
 
@@ -68,6 +69,7 @@ export async function logIn(
     try {
       for (const message of reader.push(chunk)) {
         if (message[0] === 0x53) parameters.set(...readParameter(message));
+        if (parameters.size > budgets.databaseLogin.count[0]) throw notPostgres();
         if (message[0] === 0x52) refuseUnknownMethod(message);
         facade.emit("data", message);
       }

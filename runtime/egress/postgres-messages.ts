@@ -2,38 +2,76 @@
  * Messages of PostgreSQL's protocol 3.0 as bytes.
  * @see https://www.postgresql.org/docs/current/protocol-message-formats.html (read 2026-07)
  */
+import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 
-/**
- * Far above any message of a start-up; what claims to be longer is another protocol (`HTTP` read as
- * a length is 1.2 GB).
- */
-const maxMessageBytes = 1024 * 1024;
+const notPostgres = () =>
+  new ConnectorError("CONNECTION_FAILED", { reason: "this is not a PostgreSQL server" });
 
-/** Cuts what a server sends during its start-up into whole messages. */
+/**
+ * Cuts what a server sends during its start-up into whole messages. All of them together have a
+ * budget: a start-up has a few hundred bytes, and what claims to be longer is another protocol
+ * (`HTTP` read as a length is 1.2 GB).
+ */
 export function createMessageReader() {
   let pending: Buffer = Buffer.alloc(0);
+  let receivedBytes = 0;
   return {
-    /** @throws CONNECTION_FAILED when these are no messages */
+    /** @throws CONNECTION_FAILED when these are no messages, or too many */
     *push(chunk: Buffer): Generator<Buffer, void, undefined> {
+      receivedBytes += chunk.length;
       pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
       while (pending.length >= 5) {
         const end = 1 + pending.readUInt32BE(1);
-        if (end < 5 || end > maxMessageBytes) {
-          throw new ConnectorError("CONNECTION_FAILED", {
-            reason: "this is not a PostgreSQL server",
-          });
-        }
-        if (pending.length < end) return;
+        if (end < 5 || end > budgets.databaseLogin.bytes) throw notPostgres();
+        if (pending.length < end) break;
         const message = pending.subarray(0, end);
         pending = pending.subarray(end);
         yield message;
       }
+      if (receivedBytes > budgets.databaseLogin.bytes)
+        throw new ConnectorError("CONNECTION_FAILED", {
+          reason: "the server says too much before a session begins",
+        });
     },
     /** Bytes after the last whole message. */
     rest: (): Buffer => pending,
   };
 }
+
+/**
+ * Watches what a server sends to a client in this process, which keeps each message, and all rows
+ * of an answer, until they are whole.
+ * @returns a function that says whether the next bytes may be passed on
+ */
+export function createAnswerGauge(): (chunk: Buffer) => boolean {
+  const header = Buffer.alloc(5);
+  let headerBytes = 0;
+  let bodyBytes = 0;
+  let answerBytes = 0;
+  const { bytes, together } = budgets.databaseAnswers;
+  return (chunk) => {
+    for (let at = 0; at < chunk.length; ) {
+      if (bodyBytes > 0) {
+        const passed = Math.min(bodyBytes, chunk.length - at);
+        bodyBytes -= passed;
+        at += passed;
+        continue;
+      }
+      header[headerBytes++] = chunk[at++] as number;
+      if (headerBytes < header.length) continue;
+      headerBytes = 0;
+      const length = header.readUInt32BE(1);
+      bodyBytes = Math.max(0, length - 4);
+      answerBytes = header[0] === readyForQuery ? 0 : answerBytes + length;
+      if (length > bytes || answerBytes > together) return false;
+    }
+    return true;
+  };
+}
+
+/** The end of an answer. */
+const readyForQuery = 0x5a;
 
 /** A message of the server: type, length, body. */
 function toMessage(type: string, body: Buffer): Buffer {

@@ -7,7 +7,7 @@ import { ConnectorError } from "../contract/errors.ts";
 import { asSocket } from "../wire/as-socket.ts";
 import { toConnectionError } from "./connection-errors.ts";
 import type { LoggedIn } from "./postgres-login.ts";
-import { toStartupAnswer } from "./postgres-messages.ts";
+import { createAnswerGauge, toStartupAnswer } from "./postgres-messages.ts";
 
 /** Codes in the place of a protocol version. Protocol section 55.7. */
 const requestCodes = { cancel: 80_877_102, ssl: 80_877_103, gss: 80_877_104 } as const;
@@ -20,8 +20,11 @@ const readAheadBytes = 256 * 1024;
  * A byte stream on which a client can start: requests for encryption are answered with no, the
  * start-up message (whatever its user and database) with the session that exists. From then on
  * bytes pass unchanged both ways. A cancel request ends the stream.
+ * @param isInHost the client is in this process, and not behind a worker's limit of memory: answers
+ * that would fill it end the stream
  */
-export function createRelay({ socket, parameters, rest }: LoggedIn): Duplex {
+export function createRelay({ socket, parameters, rest }: LoggedIn, isInHost = false): Duplex {
+  const mayPass = isInHost ? createAnswerGauge() : () => true;
   let isStarted = false;
   let startup: Buffer = Buffer.alloc(0);
 
@@ -89,16 +92,20 @@ export function createRelay({ socket, parameters, rest }: LoggedIn): Duplex {
   function start(): void {
     isStarted = true;
     relay.push(toStartupAnswer(parameters));
-    if (rest.length > 0) relay.push(rest);
-    socket.on("data", (chunk: Buffer) => {
-      if (!relay.push(chunk)) socket.pause();
-    });
+    const pass = (chunk: Buffer) => {
+      if (!mayPass(chunk)) relay.destroy(answerTooLarge());
+      else if (!relay.push(chunk)) socket.pause();
+    };
+    if (rest.length > 0) pass(rest);
+    socket.on("data", pass);
     socket.resume();
   }
 
   return asSocket(relay);
 }
 
+const answerTooLarge = () =>
+  new ConnectorError("CONNECTION_FAILED", { reason: "an answer of the server is too large" });
 const connectionLost = () => new ConnectorError("CONNECTION_FAILED", { reason: "reset" });
 const protocolError = () =>
   new ConnectorError("CONNECTOR_PROTOCOL", {
