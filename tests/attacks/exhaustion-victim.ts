@@ -40,7 +40,7 @@ const config = { api_token: "s3cr3t-token-0123456789abcdef" };
 const url = new URL("../../fixtures/broken/worker/exhausting.ts", import.meta.url);
 
 await using host = createHost({
-  limits: { memoryMb: 512, unresponsiveMs: 4_000, verbTimeoutMs: 60_000, readTimeoutMs: 60_000 },
+  limits: { memoryMb: 512, unresponsiveMs: 4_000, verbTimeoutMs: 30_000, readTimeoutMs: 60_000 },
   http: { maxAttempts: 1 },
   seams: {
     // No TLS: the provider is this test's, on loopback.

@@ -1,0 +1,48 @@
+/** A provider that answers at length, and a connector that takes nothing of it. */
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { meet } from "./exhaustion-case.ts";
+
+let provider: Server;
+let port = 0;
+beforeAll(async () => {
+  provider = createServer((request, response) => {
+    const size = Number(/\/answer\/(\d+)/.exec(request.url ?? "")?.[1]);
+    if (!(size > 0)) return; // it never answers
+    response.writeHead(200, { "content-type": "application/json", "content-length": size });
+    const part = Buffer.alloc(64 * 1024, "x");
+    const write = (left: number): void => {
+      if (left <= 0) return void response.end();
+      const hasRoom = response.write(part.subarray(0, left));
+      if (hasRoom) setImmediate(write, left - part.length);
+      else response.once("drain", () => write(left - part.length));
+    };
+    write(size);
+  }).listen(0, "127.0.0.1");
+  await once(provider, "listening");
+  port = (provider.address() as AddressInfo).port;
+});
+afterAll(() => {
+  provider.closeAllConnections();
+  provider.close();
+});
+
+const MiB = 1024 * 1024;
+
+test.each<[attack: string, sizes: number[], outcome: RegExp]>([
+  [
+    "answers-nobody-takes",
+    [8 * MiB, 16 * MiB, 32 * MiB],
+    /^CONNECTOR_TIMEOUT (respond|take what it was sent)$/,
+  ],
+  ["answers-nobody-takes-but-more", [32 * MiB], /^CONNECTOR_TIMEOUT take what it was sent$/],
+  ["requests", [100], /^CONNECTOR_TIMEOUT/],
+])("%s %j: %s", async (attack, sizes, outcome) => {
+  const met = await meet("check", attack, sizes, port);
+  expect(met.map(({ size }) => size)).toEqual(sizes);
+  for (const one of met) expect(one.outcome).toMatch(outcome);
+  // 64 MiB wait to be taken, and 8 answers of 32 MiB are on their way at once, in pieces and whole.
+  expect(met.at(-1)?.grownMb).toBeLessThan(900);
+});
