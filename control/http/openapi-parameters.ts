@@ -1,17 +1,23 @@
 /** Parameters of operations in the OpenAPI document: of the path, the query and the headers. */
 import type { TObject, TSchema } from "typebox";
 import type { Operation } from "../contract/operation.ts";
+import { OneOf } from "../contract/schemas.ts";
+import { clients } from "../store/tables.ts";
 import type { Components, DocumentPart } from "./openapi-components.ts";
 import { pascal } from "./openapi-names.ts";
 
 export interface OpenApiParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
-  readonly schema: DocumentPart;
+  readonly schema: TSchema | DocumentPart;
   readonly [field: string]: unknown;
 }
 
-const header = (name: string, description: string, schema: DocumentPart): OpenApiParameter => ({
+const header = (
+  name: string,
+  description: string,
+  schema: TSchema | DocumentPart,
+): OpenApiParameter => ({
   name,
   in: "header",
   description,
@@ -25,15 +31,12 @@ const headers = {
   Client: header(
     "X-Svc-Client",
     "What asks. It can only make a request less trusted than its token.",
-    {
-      type: "string",
-      enum: ["api", "cli", "mcp"],
-    },
+    OneOf(clients),
   ),
   ExecutionMode: header(
     "X-Svc-Execution-Mode",
     "`proposal`: nothing is done, an approval is asked for.",
-    { type: "string", enum: ["direct", "proposal"] },
+    OneOf(["direct", "proposal"]),
   ),
   IdempotencyKey: header(
     "Idempotency-Key",

@@ -33,13 +33,16 @@ export const storeMailerToken = defineWrite({
   isRepeatable: true,
   secretFields: ["api_token"],
   body: StoreToken,
-  data: StrictObject({
-    credential_handle: Handle,
-    credential_id: Id("credential"),
-    connector_id: Type.String(),
-    connection_method: ConnectionMethod,
-    status: OneOf(credentialStatuses),
-  }),
+  data: StrictObject(
+    {
+      credential_handle: Handle,
+      credential_id: Id("credential"),
+      connector_id: Type.String(),
+      connection_method: ConnectionMethod,
+      status: OneOf(credentialStatuses),
+    },
+    { title: "StoredMailerToken" },
+  ),
   errors: [
     "not_found",
     "connector_disabled",
