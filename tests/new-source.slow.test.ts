@@ -155,5 +155,7 @@ test("a name that a connector has is refused, and outside of the repository a fo
     "fixtures",
     "index.test.ts",
     "index.ts",
+    "package.json",
+    "tsconfig.json",
   ]);
 });
