@@ -24,6 +24,7 @@ import type { JobRunners } from "./jobs/run.ts";
 import { announceJobs, type RunningJobs, startJobs } from "./jobs/worker.ts";
 import { createMailer } from "./mail/mailer.ts";
 import { operations, operatorOperations } from "./operations/index.ts";
+import { startRetention } from "./retention/run.ts";
 import { createLimiter } from "./services/limiter.ts";
 import { createLog, type Log } from "./services/log.ts";
 import type { Services } from "./services/services.ts";
@@ -59,8 +60,8 @@ export interface ControlOptions {
   readonly connectorsFolder?: string | undefined;
   /**
    * `run`: jobs run in this process too · `announce`: it only tells the workers what there is to do
-   * · `off` (default): neither; workers find it within seconds all the same. Events are told by
-   * processes of the first two kinds.
+   * · `off` (default): neither; workers find it within seconds all the same. Processes of
+   * the first two kinds also tell events, and delete what is old.
    */
   readonly jobs?: "run" | "announce" | "off" | undefined;
   /**
@@ -155,6 +156,7 @@ export async function createControl(options: ControlOptions): Promise<Control> {
     if (options.jobs === "run") jobs = await startJobs(services, options.runners);
     const sweep = startSweep(services);
     const events = jobs && startEvents(services);
+    const retention = jobs && startRetention(services);
     return {
       services,
       operations,
@@ -163,6 +165,7 @@ export async function createControl(options: ControlOptions): Promise<Control> {
       async [Symbol.asyncDispose]() {
         await sweep[Symbol.asyncDispose]();
         await events?.[Symbol.asyncDispose]();
+        await retention?.[Symbol.asyncDispose]();
         await jobs?.[Symbol.asyncDispose]();
         await following?.[Symbol.asyncDispose]();
         await host[Symbol.asyncDispose]();

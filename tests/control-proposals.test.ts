@@ -21,7 +21,14 @@ const proposable = operations.filter(
 );
 const asProposal = { "x-svc-execution-mode": "proposal" };
 /** Tables whose rows have none. */
-const withoutVersion = ["approvals", "invitations", "connections", "jobs", "reverse_etl_runs"];
+const withoutVersion = [
+  "approvals",
+  "invitations",
+  "connections",
+  "jobs",
+  "reverse_etl_runs",
+  "event_deliveries",
+];
 /** Where a proposal may write. */
 const tablesOfProposals = [
   "approvals",

@@ -17,6 +17,8 @@ const tables: Readonly<Record<string, string>> = {
   member_id: "memberships",
   invitation_id: "invitations",
   approval_id: "approvals",
+  webhook_endpoint_id: "webhook_endpoints",
+  delivery_id: "event_deliveries",
 };
 
 /**

@@ -10,9 +10,10 @@ export interface AuditFault {
   readonly index: number;
   /**
    * `missing`: no entry has this index, and there are later ones, or there were. `changed`: the
-   * entry is not what was written there. `added`: it was never written by the service.
+   * entry is not what was written there. `added`: it was never written by the service. `pruned`: the
+   * place that was noted was deleted because of its age, and says nothing any more.
    */
-  readonly kind: "missing" | "changed" | "added";
+  readonly kind: "missing" | "changed" | "added" | "pruned";
   /** Id of the entry that is there. */
   readonly entryId: string | null;
 }
@@ -38,7 +39,8 @@ export interface AuditVerdict {
 const pageSize = 1_000;
 
 /**
- * Walks the chain of one workspace, or of all, from its first entry to its end. Of each it sees one
+ * Walks the chain of one workspace, or of all, from its first entry, or from its anchor where older
+ * ones were deleted, to its end. Of each it sees one
  * moment; entries may be added meanwhile.
  * @param noted an end of the workspace's chain that was seen before. Whoever owns the database can
  * write a whole chain anew, end and all; what was noted elsewhere they cannot.
@@ -88,8 +90,15 @@ async function verifyChain(
     .select(["index", "hash"])
     .where("workspace_id", "=", workspaceId)
     .executeTakeFirst()) ?? { index: 0, hash: chainStart };
-  let index = 0;
-  let hash = chainStart;
+  const anchor = await db
+    .selectFrom("audit_anchors")
+    .select(["index", "hash"])
+    .where("workspace_id", "=", workspaceId)
+    .executeTakeFirst();
+  let { index, hash } = anchor ?? { index: 0, hash: chainStart };
+  // Whoever owns the database can write a whole chain anew, and an anchor that hides it.
+  if (noted && noted.index < index) return fault("pruned", noted.index, null);
+  if (noted?.index === index && noted.hash !== hash) return fault("changed", index, null);
   for (;;) {
     const rows = await db
       .selectFrom("audit_logs")

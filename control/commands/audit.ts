@@ -47,6 +47,7 @@ const problems = {
   missing: "lacks its entry",
   changed: "was changed at entry",
   added: "has an entry that the service did not write:",
+  pruned: "cannot be compared with what was noted; retention has deleted it: entry",
 } as const satisfies Record<AuditFault["kind"], string>;
 
 const describe = ({ kind, index, entryId }: AuditFault) =>

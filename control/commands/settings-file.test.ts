@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { controlSettingNames, loadNetworkSettings, UsageError } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defaultLimits } from "../services/limiter.ts";
-import { defaultJobLimits } from "../services/settings.ts";
+import { defaultJobLimits, defaultRetention } from "../services/settings.ts";
 import { loadOperatorSettings } from "./settings-file.ts";
 import { SettingsDocument } from "./settings-schema.ts";
 
@@ -42,6 +42,7 @@ connectors:
   - { path: ./helpdesk, digest: "${digest}" }
   - { package: "@acme/svc-tickets", digest: "${digest}", sandbox: process }
 limits: { read: 7 }
+retention: { jobs: 90, audit: forever }
 key_file: keys/keys.json
 database_url: { $file: secret.txt }
 server: { host: 0.0.0.0, port: 8443, trust_proxy: ["10.0.0.1"] }
@@ -68,6 +69,7 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
         },
         limits: { ...defaultLimits, read: 7 },
         jobs: defaultJobLimits,
+        retention: { ...defaultRetention, jobs: 90, audit: null },
         publicUrl: "https://svc.example.com",
         warehouses: join(folder, "data/warehouses"),
         otlpEndpoint: "http://127.0.0.1:4318",
@@ -118,6 +120,11 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
       'server.tls.cert: the file "a.pem" cannot be read',
     ],
     ["server: { trust_proxy: 7 }", "server.trust_proxy must be true, false, or a list"],
+    [
+      "retention: { jobs: 0 }",
+      "retention.jobs must be a number of days from 1 to 36500, or forever",
+    ],
+    ["retention: { audit: ever }", "retention.audit must be a number of days"],
     ["connectors: { path: ./a }", "connectors must be a list of connectors"],
     ["connectors: [{ path: ./a }]", "connectors.0.digest is missing"],
     [

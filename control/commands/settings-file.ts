@@ -20,9 +20,11 @@ import { defaultLimits } from "../services/limiter.ts";
 import {
   type ControlSettings,
   defaultJobLimits,
+  defaultRetention,
   type JobLimits,
   type MailSettings,
   type OAuthApp,
+  type Retention,
 } from "../services/settings.ts";
 import { SettingsDocument } from "./settings-schema.ts";
 
@@ -97,6 +99,7 @@ export async function loadOperatorSettings(
       oauthApps: Object.fromEntries(apps),
       limits: { ...defaultLimits, ...document.limits },
       jobs: jobLimitsOf(document.jobs),
+      retention: retentionOf(document.retention),
       mail,
       warehouses: resolved(document.warehouses),
       publicUrl: document.public_url,
@@ -154,6 +157,13 @@ const jobLimitsOf = (jobs: Document["jobs"] = {}): JobLimits => ({
   perCredential: jobs.per_credential ?? defaultJobLimits.perCredential,
   perProvider: jobs.per_provider ?? defaultJobLimits.perProvider,
   perDestination: jobs.per_destination ?? defaultJobLimits.perDestination,
+});
+
+const retentionOf = (days: Document["retention"] = {}): Retention => ({
+  ...defaultRetention,
+  ...Object.fromEntries(
+    Object.entries(days).map(([name, value]) => [name, value === "forever" ? null : value]),
+  ),
 });
 
 // `verbose` gives each fault its schema, and so its `expected`; the value that comes with it is not

@@ -40,6 +40,13 @@ const count = (least: number, most: number) =>
 const list = <T extends TSchema>(items: T, expected: string) =>
   Type.Array(items, { minItems: 1, expected });
 
+/** How long something is kept. */
+const days = Type.Optional(
+  Type.Union([Type.Integer({ minimum: 1, maximum: 36_500 }), Type.Literal("forever")], {
+    expected: "a number of days from 1 to 36500, or forever",
+  }),
+);
+
 const Url = (expected: string, pattern: string) => text(expected, { pattern });
 
 const OAuthApp = Section({
@@ -96,6 +103,16 @@ export const SettingsDocument = Section({
       per_credential: Type.Optional(count(1, 10_000)),
       per_provider: Type.Optional(count(1, 10_000)),
       per_destination: Type.Optional(count(1, 10_000)),
+    }),
+  ),
+  retention: Type.Optional(
+    Section({
+      jobs: days,
+      job_logs: days,
+      events: days,
+      deliveries: days,
+      credential_uses: days,
+      audit: days,
     }),
   ),
   key_file: Type.Optional(path("the path of the key file")),

@@ -14,15 +14,17 @@ export const maxEndpoints = 20;
 
 export const EventTypes = Type.Array(OneOf(chosenTypes), { minItems: 1, uniqueItems: true });
 
+export const urlOptions = {
+  description:
+    "Where events are sent, as POST: https, a host name, port 443, no query. Redirects are not followed.",
+  examples: ["https://hooks.example.com/svc/events"],
+};
+
 export const endpointFields = {
   webhook_endpoint_id: Id("webhookEndpoint"),
   workspace_id: Id("workspace"),
   name: Name,
-  url: Type.String({
-    description:
-      "Where events are sent, as POST: https, a host name, port 443, no query. Redirects are not followed.",
-    examples: ["https://hooks.example.com/svc/events"],
-  }),
+  url: Type.String(urlOptions),
   event_types: Nullable(Type.Array(OneOf(chosenTypes), { description: "Null: all." })),
   status: OneOf(["enabled", "disabled"]),
   disabled_reason: Nullable(OneOf(disabledReasons)),

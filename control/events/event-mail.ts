@@ -24,7 +24,9 @@ export function mailOf(
   const path = pathOf(facts);
   const paragraphs = [
     [`${eventTable[type].meaning}`],
-    [`Workspace: ${workspace}`, ...aboutOf(facts), `Time: ${occurred_at.toISOString()}`],
+    [`Workspace: ${workspace}`, ...aboutOf(facts), `Time: ${occurred_at.toISOString()}`].map(
+      oneLine,
+    ),
     ...(path === undefined ? [] : [[`More: GET ${publicUrl}${basePath}${path}`]]),
     ["Administrators choose who gets such mails: PATCH /notification-settings."],
   ];
@@ -34,6 +36,9 @@ export function mailOf(
     text: `${paragraphs.map((lines) => lines.join("\n")).join("\n\n")}\n`,
   };
 }
+
+/** A name, of a stream above all, is text of somebody else: it makes no line of its own. */
+const oneLine = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").slice(0, 500);
 
 const words: Partial<Record<EventType, string>> = {
   "pipeline.failed": "Failed",

@@ -32,6 +32,7 @@ export const createSyncRunner =
     // Who fails: what is asked of the source until the destination is opened, or the other way
     // round.
     const failing: Side = { origin: "source" };
+    const leftOut = createLeftOut();
     try {
       const parts = await openParts(attempt);
       const { source } = parts;
@@ -45,7 +46,6 @@ export const createSyncRunner =
         host.discover(source.reference, source.config, verb),
       );
       const streams = await chooseStreams(attempt, parts, discovered);
-      const summary = await telemetry.inSpan("read", facts, () =>
       if (attempt.job.job_type === "reset") {
         failing.origin = "destination";
         // Those that an earlier attempt has begun to read anew were cleared by it.
@@ -56,8 +56,10 @@ export const createSyncRunner =
         );
         failing.origin = "source";
       }
-        read(host, attempt, parts, streams, failing, facts),
+      const summary = await telemetry.inSpan("read", facts, () =>
+        read(host, attempt, parts, streams, failing, facts, leftOut),
       );
+      await leftOut.note(attempt.services.database.db, attempt, parts.pipeline.id, summary);
       return await conclude(attempt, parts, streams, summary, failing);
     } catch (error) {
       return toAttemptResult(error, failing.origin, now(attempt));
@@ -89,6 +91,7 @@ async function read(
   { catalog, streams }: AttemptStreams,
   failing: Side,
   facts: Ends,
+  leftOut: LeftOut,
 ): Promise<ReadSummary | undefined> {
   const { services, job, fence, progress } = attempt;
   progress.expect(catalog.streams.map(({ stream }) => stream));
@@ -115,9 +118,13 @@ async function read(
   const sink = observe(opened.sink, attempt, failing, facts);
   try {
     const request = { config: source.config, catalog, state: opened.sink.savedState() };
+    const log = toLog(attempt, source.options);
     return await host.read(source.reference, request, sink, {
       ...source.options,
-      onEvent: toLog(attempt, source.options),
+      onEvent: (event) => {
+        leftOut.onEvent(event);
+        log(event);
+      },
     });
   } finally {
     // A read that never began has not closed it; one that has says itself how that went.

@@ -9,6 +9,7 @@ import {
   streamLabel,
 } from "svc-connectors/host";
 import type { JobAttempt } from "../contract/job.ts";
+import { noteFact } from "../events/facts.ts";
 import { lockPipeline, type PipelineRow } from "../pipelines/rows.ts";
 import {
   applySchemaChanges,
@@ -28,7 +29,7 @@ import { namingOf } from "../pipelines/table-names.ts";
 import type { Db } from "../store/database.ts";
 import type { SyncParts } from "./sync-parts.ts";
 
-/** Changes that a log names. */
+/** Changes that a log and an event name. */
 const maxNamedChanges = 100;
 
 export interface AttemptStreams extends JobStreams {
@@ -160,14 +161,33 @@ const noteSelection = (tx: Db, { job, attempt }: JobAttempt, version: number) =>
     .where("status", "=", "running")
     .execute();
 
-/** Saves the streams that are agreed from now on, and pauses a pipeline that is to be paused. */
+/**
+ * Saves the streams that are agreed from now on, tells what has changed, and pauses a pipeline that
+ * is to be paused.
+ */
 async function save(
   tx: Db,
   { services }: JobAttempt,
-  { id, status }: PipelineRow,
+  { id, workspace_id, status }: PipelineRow,
   changed: SchemaChangeResult,
 ): Promise<Pick<PipelineRow, "selection_version">> {
   const version = await saveSelection(tx, id, changed);
+  const { changes } = changed;
+  if (changes.length > 0)
+    await noteFact(tx, {
+      workspaceId: workspace_id,
+      type: "schema.changed",
+      subjectId: id,
+      facts: {
+        changes: changes.slice(0, maxNamedChanges).map((change) => ({
+          stream: streamLabel(change.stream),
+          type: change.type,
+          ...("column" in change ? { column: change.column } : {}),
+        })),
+        change_count: changes.length,
+      },
+      at: new Date(services.clock.now()),
+    });
   if (!changed.isPaused || status !== "active") return version;
   await tx
     .updateTable("pipelines")

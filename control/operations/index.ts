@@ -8,6 +8,9 @@ import { connectionOperations } from "./connections.ts";
 import { connectorOperations } from "./connectors.ts";
 import { credentialOperations } from "./credentials.ts";
 import { destinationOperations } from "./destinations.ts";
+import { webhookDeliveryOperations } from "./event-deliveries.ts";
+import { webhookEndpointOperations } from "./event-endpoints.ts";
+import { eventOperations } from "./events.ts";
 import { instanceOperations } from "./instance.ts";
 import { instanceConnectorOperations } from "./instance-connectors.ts";
 import { instanceKeyOperations } from "./instance-keys.ts";
@@ -20,14 +23,14 @@ import { meOperations } from "./me.ts";
 import { memberOperations } from "./members.ts";
 import { oauthOperations } from "./oauth.ts";
 import { pipelineChangeOperations } from "./pipeline-changes.ts";
+import { pipelineJobOperations } from "./pipeline-jobs.ts";
 import { preparePipeline } from "./pipeline-prepare.ts";
 import { pipelineRunOperations } from "./pipeline-runs.ts";
+import { updatePipelineStreams } from "./pipeline-streams.ts";
 import { pipelineOperations } from "./pipelines.ts";
-import { pipelineJobOperations } from "./pipeline-jobs.ts";
 import { reverseEtlActivationOperations } from "./reverse-etl-activations.ts";
 import { reverseEtlDestinationOperations } from "./reverse-etl-destinations.ts";
 import { reverseEtlModelOperations } from "./reverse-etl-models.ts";
-import { updatePipelineStreams } from "./pipeline-streams.ts";
 import { reverseEtlPrepareOperations } from "./reverse-etl-prepare.ts";
 import { reverseEtlRunOperations } from "./reverse-etl-runs.ts";
 import { sessionOperations } from "./sessions.ts";
@@ -47,15 +50,16 @@ export const operations: readonly Operation[] = [
   ...sourceOperations,
   ...sourceProbeOperations,
   ...destinationOperations,
+  ...checkOperations,
   preparePipeline,
   ...pipelineOperations,
   ...pipelineChangeOperations,
+  updatePipelineStreams,
   ...pipelineRunOperations,
   ...pipelineJobOperations,
   ...connectionOperations,
   ...reverseEtlPrepareOperations,
   ...reverseEtlModelOperations,
-  updatePipelineStreams,
   ...reverseEtlDestinationOperations,
   ...reverseEtlActivationOperations,
   ...reverseEtlRunOperations,
@@ -63,6 +67,9 @@ export const operations: readonly Operation[] = [
   ...approvalOperations,
   ...approvalPolicyOperations,
   ...auditOperations,
+  ...eventOperations,
+  ...webhookEndpointOperations,
+  ...webhookDeliveryOperations,
   ...sessionOperations,
 ];
 

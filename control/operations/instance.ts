@@ -48,7 +48,7 @@ export const AuditReport = StrictObject({
     StrictObject({
       workspaceId: Type.String(),
       index: Type.Integer(),
-      kind: OneOf(["missing", "changed", "added"]),
+      kind: OneOf(["missing", "changed", "added", "pruned"]),
       entryId: Nullable(Type.String()),
     }),
   ),

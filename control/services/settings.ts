@@ -46,6 +46,30 @@ export const defaultJobLimits: JobLimits = {
   perDestination: 4,
 };
 
+/** How many days what has happened is kept; null: for ever. */
+export interface Retention {
+  /** Jobs that have ended, with their attempts and streams, and runs of reverse ETL. */
+  readonly jobs: number | null;
+  readonly job_logs: number | null;
+  readonly events: number | null;
+  readonly deliveries: number | null;
+  /** For what each credential was opened. */
+  readonly credential_uses: number | null;
+  readonly audit: number | null;
+  /** What has an end of its own, after that: Idempotency-Keys, authorisations, prepares. */
+  readonly ended: number;
+}
+
+export const defaultRetention: Retention = {
+  jobs: 180,
+  job_logs: 30,
+  events: 30,
+  deliveries: 30,
+  credential_uses: 180,
+  audit: null,
+  ended: 1,
+};
+
 /** The decisions of the operator (svc.config.yaml; commands/settings-file.ts reads it). */
 export interface ControlSettings {
   readonly network: NetworkSettings;
@@ -53,6 +77,7 @@ export interface ControlSettings {
   readonly oauthApps: Readonly<Record<string, OAuthApp>>;
   readonly limits: Limits;
   readonly jobs: JobLimits;
+  readonly retention: Retention;
   /** Undefined: no mail is sent. */
   readonly mail?: MailSettings | undefined;
   /**
@@ -74,4 +99,5 @@ export const defaultSettings: ControlSettings = {
   oauthApps: {},
   limits: defaultLimits,
   jobs: defaultJobLimits,
+  retention: defaultRetention,
 };

@@ -27,6 +27,7 @@ export const controlSettingNames = [
   "public_url",
   "mail",
   "telemetry",
+  "retention",
 ] as const;
 
 const settingNames: readonly string[] = [...networkSettingNames, ...controlSettingNames];

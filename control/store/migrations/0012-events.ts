@@ -162,6 +162,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       END $$`,
     // Retention finds what is old by these.
     `CREATE INDEX jobs_by_end ON jobs (ended_at) WHERE status IN ${over}`,
+    "CREATE INDEX jobs_of_subject ON jobs (subject_id, created_at)",
     "CREATE INDEX credential_uses_by_time ON credential_uses (used_at)",
     "CREATE INDEX reverse_etl_runs_by_end ON reverse_etl_runs (finished_at) WHERE finished_at IS NOT NULL",
   ]);

@@ -1,0 +1,47 @@
+import type { HostEvent, ReadSummary } from "svc-connectors/host";
+import type { JobAttempt } from "../contract/job.ts";
+import { noteFact } from "../events/facts.ts";
+import type { Db } from "../store/database.ts";
+
+/** Streams, and columns of each, that an event names. */
+const maxNamed = 100;
+
+/** Values and columns that did not fit, by stream. */
+export interface LeftOut {
+  /** Sees the events of the read. */
+  onEvent(event: HostEvent): void;
+  /** Notes what was left out, so that people are told of it. */
+  note(
+    db: Db,
+    attempt: JobAttempt,
+    pipelineId: string,
+    summary: ReadSummary | undefined,
+  ): Promise<void>;
+}
+
+export function createLeftOut(): LeftOut {
+  const columns = new Map<string, readonly string[]>();
+  return {
+    onEvent(event) {
+      if (event.type === "dropped") columns.set(event.stream, event.fields);
+    },
+    async note(db, { job, services }, pipelineId, summary) {
+      const left_out = (summary?.streams ?? [])
+        .map(({ stream, nulledCount }) => ({
+          stream,
+          values: nulledCount,
+          columns: (columns.get(stream) ?? []).slice(0, maxNamed),
+        }))
+        .filter(({ values, columns }) => values > 0 || columns.length > 0)
+        .slice(0, maxNamed);
+      if (left_out.length === 0) return;
+      await noteFact(db, {
+        workspaceId: job.workspace_id,
+        type: "pipeline.degraded",
+        subjectId: pipelineId,
+        facts: { job_id: job.id, left_out },
+        at: new Date(services.clock.now()),
+      });
+    },
+  };
+}
