@@ -39,7 +39,9 @@ export function createAddresses(server: FastifyInstance): Addresses {
   };
   return {
     check(request) {
-      const { is404, routeOptions, url, method } = request;
+      const { is404, routeOptions, url, method, params } = request;
+      // Nothing has an empty id.
+      if (Object.values((params ?? {}) as object).includes("")) throw nowhere(request);
       const candidates = is404
         ? [...addresses.values()].sort(bySpecificity)
         : rivalsOf(routeOptions.url ?? "");
@@ -47,13 +49,18 @@ export function createAddresses(server: FastifyInstance): Addresses {
       const path = pathOf(url);
       const found = candidates.find(({ pattern }) => pattern.test(path));
       if (!found && !is404) return;
-      // It is no request for the operation whose pattern fits besides.
-      request.isSettled = true;
-      if (!found || found.methods.has(method)) throw new ControlError("not_found");
+      const refusal = nowhere(request);
+      if (!found || found.methods.has(method)) throw refusal;
       const allow = [...found.methods].sort().join(", ");
       throw new ControlError("method_not_allowed", {}, { allow });
     },
   };
+}
+
+/** It is no request for the operation whose pattern fits besides: nothing is written down. */
+function nowhere(request: FastifyRequest): ControlError {
+  request.isSettled = true;
+  return new ControlError("not_found");
 }
 
 /** A request may name the whole URL (RFC 9112, section 3.2.2), and spell its letters otherwise. */

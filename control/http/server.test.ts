@@ -151,6 +151,7 @@ describe("HTTP over a socket", () => {
     ["half a character in the path", () => [get(`${sources}/%c3`)], 400, "malformed_request"],
     ["NUL in the path", () => [get(`${sources}/a%00b`)], 400, "invalid_query"],
     ["a slash in an id", () => [get(`${sources}/..%2f..%2fetc`)], 404, "not_found"],
+    ["an empty id", () => [get(`${sources}/`)], 404, "not_found"],
     ["a very long id", () => [get(`${sources}/${"a".repeat(300)}`)], 404, "not_found"],
     ["a header line without a colon", () => [get(sources, "nonsense")], 400, "malformed_request"],
     [
