@@ -3,41 +3,23 @@ import type { PipelineRow } from "../pipelines/rows.ts";
 import { nextRunAfter } from "../pipelines/schedule.ts";
 import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
+import { takeEachDue } from "./due.ts";
 import { enqueueJob } from "./enqueue.ts";
 import { newSyncJob } from "./sync-job.ts";
 
-/** Pipelines that one look takes on; the rest comes with the next one. */
-const atOnce = 200;
-
 /**
- * Makes the jobs of the pipelines whose time has come. Any number of servers may do it at once:
- * each takes pipelines that no other one has in hand. No job while one is under way, or while a
+ * Makes the jobs of the pipelines whose time has come. No job while one is under way, or while a
  * connector is disabled; the time moves on all the same.
  */
-export async function enqueueDuePipelines({
-  database: { db },
-  clock,
-  log,
-}: Pick<Services, "database" | "clock" | "log">): Promise<void> {
-  const now = new Date(clock.now());
-  const failed: string[] = [];
-  for (let count = 0; count < atOnce; count += 1) {
-    let pipeline: PipelineRow | undefined;
-    try {
-      await db.transaction().execute(async (tx) => {
-        pipeline = await takeDue(tx, failed, now);
-        if (pipeline) await enqueueDue(tx, pipeline, now);
-      });
-    } catch (error) {
-      if (!pipeline) throw error;
-      // One that cannot be looked after does not keep the others from their time.
-      failed.push(pipeline.id);
-      log.error("the schedule of a pipeline could not be looked after", {
-        pipeline_id: pipeline.id,
-      });
-    }
-    if (!pipeline) return;
-  }
+export function enqueueDuePipelines(
+  services: Pick<Services, "database" | "clock" | "log">,
+): Promise<void> {
+  const now = new Date(services.clock.now());
+  return takeEachDue<PipelineRow>(services, {
+    subject: "pipeline",
+    take: (tx, failed) => takeDue(tx, failed, now),
+    start: (tx, pipeline) => enqueueDue(tx, pipeline, now),
+  });
 }
 
 /** The pipeline that is due for longest, for as long as the transaction lasts. */

@@ -5,7 +5,7 @@
 import { createScaledClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
-import { addJob, attemptRows, jobRow } from "../../tests/control-jobs.ts";
+import { addJob, attemptRows, createStandingClock, jobRow } from "../../tests/control-jobs.ts";
 import type { JobAttempt, JobRunner } from "../contract/job.ts";
 
 describe("a process that runs jobs", () => {
@@ -91,6 +91,38 @@ describe("a process that runs jobs", () => {
     expect(asked.body.data).toMatchObject({ status: "running", cancel_requested: true });
     await vi.waitFor(async () => expect(await statusOf(id)).toBe("cancelled"), soon);
   });
+});
+
+test("a process that ended an attempt wakes all when the next one may begin", async () => {
+  const clock = createStandingClock();
+  const slept: number[] = [];
+  const { promise: isTime, resolve: comes } = Promise.withResolvers<void>();
+  await using api = await startTestControl({
+    jobs: "run",
+    clock: {
+      ...clock,
+      sleep: (durationMs) => {
+        slept.push(durationMs);
+        return isTime;
+      },
+    },
+    runners: {
+      sync: async () => {
+        throw new Error("once");
+      },
+    },
+  });
+  const notify = vi.spyOn(api.control.services.database.notifications, "notify");
+  const id = await addJob(api);
+  api.control.services.jobs.wake();
+  const soon = { timeout: 100_000, interval: 20 };
+  await vi.waitFor(() => expect(slept).toHaveLength(1), soon);
+  const { status, runnable_at } = await jobRow(api, id);
+  expect([status, runnable_at]).toEqual(["incomplete", new Date(clock.now() + Number(slept[0]))]);
+  await vi.waitFor(() => expect(notify).toHaveBeenCalledTimes(1), soon);
+  notify.mockClear();
+  comes();
+  await vi.waitFor(() => expect(notify).toHaveBeenCalledTimes(1), soon);
 });
 
 test("a process that stops gives its jobs back", async () => {

@@ -15,8 +15,8 @@ import { queueWaiting } from "./waiting.ts";
 import { createWakeUps } from "./wake-ups.ts";
 
 /**
- * How soon is found what nobody has announced: workers that have died, schedules and retries that
- * are due, lost wake-ups.
+ * How soon is found what nobody has announced: workers that have died and retries of theirs,
+ * schedules that are due, lost wake-ups.
  */
 const sweepEveryMs = 3_000;
 /** A process without a free place wakes the others up so often, for what it leaves. */
@@ -63,9 +63,10 @@ export async function startJobs(
         const claimed = await claimJob(database.db, { ...claim, now: new Date(clock.now()) });
         if (!claimed) return;
         hasClaimed = true;
-        const run = runJob(services, claimed, runners, stopping.signal).then(() => {
+        const run = runJob(services, claimed, runners, stopping.signal).then((next) => {
           running.delete(run);
           void claimNext();
+          if (next) void wakeAt(next);
         });
         running.add(run);
       }
@@ -78,6 +79,16 @@ export async function startJobs(
     passedOnMs = performance.now();
     await wakeUps.send();
   });
+
+  /** Of a retry everybody is told at its time; when this process is gone by then, a sweep finds it. */
+  async function wakeAt(next: Date): Promise<void> {
+    try {
+      await clock.sleep(Math.max(0, next.getTime() - clock.now()), stopping.signal);
+      await wakeUps.send();
+    } catch {
+      // The process stops.
+    }
+  }
 
   /** One part that fails does not keep the others from their turn. */
   async function sweep(): Promise<void> {

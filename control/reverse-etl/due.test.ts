@@ -88,6 +88,23 @@ describe("activations with a schedule", () => {
     expect(await runsOf(paused)).toEqual([]);
   });
 
+  test("run although another one cannot", async () => {
+    const [broken, id] = [await arrange(), await arrange()];
+    await api.db
+      .updateTable("reverse_etl_activations")
+      .set({
+        schedule: JSON.stringify({ type: "cron", cron_expression: "x", cron_timezone: "UTC" }),
+        next_run_at: new Date(nowMs + 1),
+      })
+      .where("id", "=", broken)
+      .execute();
+    nowMs += 3_600_000;
+    await startDueRuns(api.control.services);
+    expect(await runsOf(id)).toEqual([["queued", "schedule"]]);
+    expect(await runsOf(broken)).toEqual([]);
+    await api.db.deleteFrom("reverse_etl_activations").where("id", "=", broken).execute();
+  });
+
   test("go on after a run that was cancelled before it began", async () => {
     const id = await arrange();
     nowMs += 3_600_000;

@@ -20,6 +20,10 @@ const budgets = [
   ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)`,
 ];
 
+/** For those who watch the queue: open jobs are few beside those that have run. */
+const openJobs =
+  "CREATE INDEX jobs_open ON jobs (kind, status, runnable_at) WHERE status IN ('pending', 'queued', 'running', 'incomplete')";
+
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await each(db, [...selections, ...budgets]);
+  await each(db, [...selections, ...budgets, openJobs]);
 }
