@@ -67,7 +67,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     host: ["egress", "filter", "spec", "wire", "contract"],
     destination: ["host", "egress", "filter", "spec", "wire", "contract"],
     sinks: ["destination", "host", "contract"],
-    cli: ["sinks", "destination", "host", "egress", "spec", "contract"],
+    cli: ["sinks", "destination", "host", "egress", "spec", "wire", "contract"],
   },
   conformance: {
     contract: [],

@@ -1,9 +1,9 @@
 import { open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { parseDocument } from "yaml";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { isJsonObject } from "../contract/json.ts";
 import { printable, UsageError } from "./usage.ts";
+import { parseYaml } from "./yaml.ts";
 
 /** Largest files that are read. A catalog of 6,000 tables has about 10 MB. */
 export const maxFileBytes = {
@@ -77,43 +77,6 @@ export function parseText(text: string, name: string): JsonValue {
   }
   const line = duplicateKeyLine(text);
   if (line !== undefined) throw new UsageError(`${name}, line ${line}: a key is given twice`);
-  return value;
-}
-
-/** Also finds the line of a fault in JSON: nearly all JSON is YAML. */
-function parseYaml(text: string, name: string): JsonValue {
-  const document = parseDocument(text, { uniqueKeys: true, stringKeys: true, logLevel: "error" });
-  const fault = document.errors[0] ?? document.warnings[0];
-  if (fault) {
-    const line = fault.linePos?.[0].line;
-    throw new UsageError(
-      `${name}${line === undefined ? "" : `, line ${line}`}: ${yamlFaults[fault.code] ?? notValid(text)}`,
-    );
-  }
-  try {
-    const value: unknown = document.toJS({ maxAliasCount: 100 });
-    return JSON.parse(JSON.stringify(value ?? null, refuseNonFinite)) as JsonValue;
-  } catch {
-    throw new UsageError(
-      `${name}: holds what JSON cannot hold (too many aliases, a reference to itself, .nan or .inf)`,
-    );
-  }
-}
-
-const notValid = (text: string) =>
-  /^\s*[{[]/.test(text) ? "is not valid JSON" : "is not valid YAML";
-
-const yamlFaults: Readonly<Record<string, string>> = {
-  DUPLICATE_KEY: "a key is given twice",
-  TAB_AS_INDENT: "a tab cannot indent; use spaces",
-  BAD_INDENT: "the indentation is not right",
-  TAG_RESOLVE_FAILED: "tags are not supported",
-  MULTIPLE_DOCS: "a second document begins; only one is read",
-  NON_STRING_KEY: "a key is not text",
-};
-
-function refuseNonFinite(_key: string, value: unknown): unknown {
-  if (typeof value === "number" && !Number.isFinite(value)) throw new RangeError("not JSON");
   return value;
 }
 

@@ -199,6 +199,13 @@ export const budgets = {
     seconds: 30,
     beyond: "CONNECTION_FAILED, PROVIDER_TIMEOUT",
   },
+  yaml: {
+    what: "a file in YAML; larger ones have to be JSON",
+    bytes: 256 * KiB,
+    depth: 100,
+    count: [100, "aliases for a value"],
+    beyond: "the file is refused",
+  },
   databaseAnswers: {
     what: "a message of a PostgreSQL server to a destination, which runs in the host",
     bytes: 64 * MiB,

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { budgets } from "../contract/budgets.ts";
+import { parseYaml } from "./yaml.ts";
+
+const parse = (text: string) => parseYaml(text, "config file");
+
+test("a YAML text is its value", () => {
+  expect(parse("a: 1\nb: [x, {c: null}]\nd: &e {f: 1}\ng: *e")).toEqual({
+    a: 1,
+    b: ["x", { c: null }],
+    d: { f: 1 },
+    g: { f: 1 },
+  });
+  expect(parse("")).toBeNull();
+});
+
+test.each([
+  ["config file, line 2: a key is given twice", "a: 1\na: 2"],
+  ["config file, line 3: a key is given twice", "a:\n  b: 1\n  b: 2"],
+  ["config file, line 1: a key is given twice", "a: [{b: 1, b: 2}]"],
+  ["config file, line 2: a tab cannot indent; use spaces", "a:\n\tb: 1"],
+  ["config file, line 1: tags are not supported", "a: !secret b"],
+  ["config file, line 1: is not valid YAML", "a: b: c"],
+  ["config file, line 1: is not valid JSON", '{"a": '],
+])("%s", (message, text) => {
+  expect(() => parse(text)).toThrow(message);
+});
+
+test.each([
+  [
+    "nested brackets",
+    `a: ${"[".repeat(101)}${"]".repeat(101)}`,
+    "is nested deeper than 100 levels",
+  ],
+  ["long texts", `a: ${"x".repeat(budgets.yaml.bytes)}`, "YAML of more than 262144 bytes"],
+  ["aliases of aliases", aliases(30), "too many aliases"],
+])("%s are refused", (_, text, problem) => {
+  expect(() => parse(text)).toThrow(problem);
+});
+
+test("as many keys as fit are read", () => {
+  const lines = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1\n`);
+  expect(Object.keys(parse(lines.join("")) as object)).toHaveLength(20_000);
+  expect(() => parse([...lines, "k0: 2\n"].join(""))).toThrow("line 20001: a key is given twice");
+});
+
+function aliases(count: number): string {
+  const lines = Array.from({ length: count }, (_, index) => {
+    const list = index === 0 ? "1" : `*a${index - 1}, `.repeat(9);
+    return `a${index}: &a${index} [${list}]`;
+  });
+  return lines.join("\n");
+}
