@@ -194,38 +194,6 @@ describe("cancelling", () => {
   });
 });
 
-describe.each(["process", "bubblewrap"] as const)("a hostile connector at level %s", (sandbox) => {
-  test("gets nothing, lets nothing out, and every attempt is reported", async ({ skip }) => {
-    await using host = createHost({ ...patient, sandbox });
-    let outcome: Outcome;
-    try {
-      outcome = await run(host, "hostile");
-    } catch (error) {
-      if ((error as { code?: string }).code === "SANDBOX_UNAVAILABLE")
-        return skip("bubblewrap is not installed or not allowed here");
-      throw error;
-    }
-    const texts = outcome.sink.rows().map(({ text }) => String(text));
-    const got = texts.filter((text) => text.includes("GOT"));
-    expect(got).toEqual([]);
-    expect(texts).toContain("environment: {}");
-    expect(texts).toContain('config: {"region":"eu"}');
-    expect(outcome.text).not.toContain(secret);
-    const denied = new Set(
-      outcome.events.flatMap((event) => (event.type === "denied" ? [event.resource] : [])),
-    );
-    expect([...denied].sort()).toEqual(
-      expect.arrayContaining([
-        "child processes",
-        "files",
-        "other processes",
-        "the network",
-        "threads",
-      ]),
-    );
-  });
-});
-
 test("a worker dies with its host, even when it is in an endless loop", async () => {
   const { spawn } = await import("node:child_process");
   const script = `

@@ -52,6 +52,14 @@ const maxTextChars = 256 * 1024;
 /** Of what V8 says before it gives up. A search that goes back and forth would be an attack's. */
 const outOfMemory = ["heap out of memory", "Allocation failed"];
 
+/**
+ * What no connector needs and the permission model refuses piece by piece: libraries called from
+ * JavaScript, the web's storage, addons. A Node that does not know a flag is started without it.
+ */
+const switchedOff = ["--no-experimental-ffi", "--no-experimental-webstorage", "--no-addons"].filter(
+  (flag) => process.allowedNodeEnvironmentFlags.has(flag),
+);
+
 /** @throws SANDBOX_UNAVAILABLE when the level needs something that is not installed */
 export function startProcess(options: ProcessOptions): WorkerProcess {
   const entry = `${runtimeFolder}worker/entry${moduleEnding}`;
@@ -60,6 +68,7 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
     "--permission",
     ...options.paths.map((path) => `--allow-fs-read=${path}`),
     "--no-experimental-sqlite", // it ignores the permission model
+    ...switchedOff,
     "--disable-sigusr1",
     "--disable-proto=delete",
     `--max-old-space-size=${options.memoryMb}`,

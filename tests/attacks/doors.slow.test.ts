@@ -1,0 +1,102 @@
+/** Every way out of a process that Node 26 has, tried by a connector in both sandboxes. */
+
+import dgram from "node:dgram";
+import { once } from "node:events";
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import net, { type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createHost, type HostEvent, type SandboxLevel } from "svc-connectors/host";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { doors } from "../../fixtures/broken/worker/doors.ts";
+import { createMemorySink } from "../memory-sink.ts";
+import { broken, rowsOnly } from "./connector.ts";
+
+const secret = "s3cr3t-token-0123456789abcdef";
+const words = "the operator's own words";
+const cases = Object.entries(doors).flatMap(([kind, attempts]) =>
+  Object.keys(attempts).map((name) => `${kind}, ${name}`),
+);
+
+/** What a connector would find: a file that anybody may change, and servers that hear. */
+let folder: string;
+let heard: string[];
+const server = net.createServer((socket) => {
+  heard.push("TCP");
+  socket.on("error", () => {}).end();
+});
+const socketServer = net.createServer(() => void heard.push("unix"));
+const udp = dgram.createSocket("udp4").on("message", () => void heard.push("UDP"));
+
+beforeAll(async () => {
+  heard = [];
+  folder = await mkdtemp(join(tmpdir(), "svc-doors-"));
+  await writeFile(join(folder, "file.txt"), words);
+  await chmod(folder, 0o777);
+  await chmod(join(folder, "file.txt"), 0o666);
+  await once(server.listen(0), "listening");
+  await once(socketServer.listen(join(folder, "socket")), "listening");
+  await once(udp.bind(0), "listening");
+});
+afterAll(async () => {
+  server.close();
+  socketServer.close();
+  udp.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function tryDoors(sandbox: SandboxLevel, only?: string) {
+  await using host = createHost({ sandbox });
+  const sink = createMemorySink();
+  const events: HostEvent[] = [];
+  const { port } = server.address() as AddressInfo;
+  const region = JSON.stringify({ folder, port, udpPort: udp.address().port, only });
+  const config = { api_token: secret, region };
+  const summary = await host.read(broken("doors"), { config, catalog: rowsOnly }, sink, {
+    onEvent: (event) => events.push(event),
+  });
+  const told = sink.rows().map(({ text }) => String(text));
+  return { summary, events, told, text: sink.text() + JSON.stringify([summary, events]) };
+}
+
+describe.each(["process", "bubblewrap"] as const)("at level %s a connector cannot", (sandbox) => {
+  let outcome: Awaited<ReturnType<typeof tryDoors>> | undefined;
+  beforeAll(async () => {
+    outcome = await tryDoors(sandbox).catch((error: { code?: string }) => {
+      if (error.code === "SANDBOX_UNAVAILABLE") return undefined;
+      throw error;
+    });
+  });
+
+  test.for(cases)("%s", (name, { skip }) => {
+    if (!outcome) return skip("bubblewrap is not installed or not allowed here");
+    expect(outcome.told.filter((text) => text.startsWith(`${name}: `))).toEqual([
+      expect.stringMatching(/: refused: /),
+    ]);
+  });
+
+  test("do any of it unseen, keep a right, or see a secret", ({ skip }) => {
+    if (!outcome) return skip("bubblewrap is not installed or not allowed here");
+    const { summary, events, told, text } = outcome;
+    expect(summary.status).toBe("succeeded");
+    expect(told.slice(-4)).toEqual([
+      "rights: []",
+      "flags: []",
+      "environment: {}",
+      expect.stringMatching(/^config: \{"region":"[^}]*\}"\}$/),
+    ]);
+    expect(text.match(/all that it has/g)?.length).toBeGreaterThanOrEqual(4);
+    expect(text).not.toContain(secret);
+    const denied = events.flatMap((event) => (event.type === "denied" ? [event.resource] : []));
+    expect([...new Set(denied)].sort()).toEqual(
+      expect.arrayContaining(["child processes", "files", "other processes", "the network"]),
+    );
+  });
+
+  test("leave a trace in a file, a folder or a server", async ({ skip }) => {
+    if (!outcome) return skip("bubblewrap is not installed or not allowed here");
+    expect(heard).toEqual([]);
+    expect((await readdir(folder)).sort()).toEqual(["file.txt", "socket"]);
+    expect(await readFile(join(folder, "file.txt"), "utf8")).toBe(words);
+  });
+});
