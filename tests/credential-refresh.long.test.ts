@@ -133,7 +133,7 @@ describe("two servers on one database", () => {
     expect(social.tokenRequests.length - before).toBe(1);
     expect(await credentialOf(one, credential_id)).toMatchObject({
       status: "needs_reauth",
-      last_error: { reason: "authorization_lost" },
+      last_error: { reason: "reauthorization_needed" },
     });
     const again = await checkAll();
     expect(new Set(again.map(({ status, body }) => `${status} ${body.details?.reason}`))).toEqual(

@@ -2,6 +2,9 @@ import type { ErrorCode } from "svc-connectors/host";
 import type { Db } from "../store/database.ts";
 import type { CredentialRow } from "./rows.ts";
 
+/** Why a credential has to be connected again, wherever that is told as a reason. */
+export const lostAuthorization = "reauthorization_needed";
+
 /**
  * Notes with a credential what a run with it has shown. One whose authorisation is lost is not
  * tried again until the account is connected anew, or its secrets are replaced; if that has
@@ -27,7 +30,7 @@ export async function noteOutcome(
   if (failure === "REAUTHORIZATION_NEEDED") {
     const lost = {
       status: "needs_reauth",
-      last_error: error("authorization_lost"),
+      last_error: error(lostAuthorization),
       updated_at: now,
     } as const;
     await noted.set(lost).execute();

@@ -49,8 +49,15 @@ export async function findCredential(
  * more)
  */
 export function requireUsable({ status }: CredentialRow): void {
-  if (status !== "active") throw new ControlError("credential_not_usable", { status });
+  if (status !== "active") throw notUsable(status);
 }
+
+/** A lost authorisation is told by the code that jobs have for it. */
+export const notUsable = (status: CredentialRow["status"]) =>
+  new ControlError("credential_not_usable", {
+    status,
+    ...(status === "needs_reauth" ? { error: "REAUTHORIZATION_NEEDED" } : {}),
+  });
 
 /** @throws credential_mismatch */
 export function requireConnector(credential: CredentialRow, connectorId: string): void {

@@ -10,6 +10,7 @@ import {
   Version,
 } from "../contract/schemas.ts";
 import { credentialStatuses } from "../store/tables.ts";
+import { lostAuthorization } from "./outcome.ts";
 import type { CredentialRow } from "./rows.ts";
 
 export const authTypes = ["api_key", "basic", "custom", "oauth2"] as const;
@@ -42,13 +43,24 @@ export const Credential = StrictObject(
     granted_scopes: Type.Array(Type.String()),
     expires_at: Nullable(Time),
     last_verified_at: Nullable(Time),
-    last_error: Nullable(StrictObject({ reason: Type.String(), at: Time })),
+    last_error: Nullable(
+      StrictObject({
+        reason: Type.String({
+          description:
+            "reauthorization_needed: the account has to be connected again · credentials_rejected · revocation_failed",
+        }),
+        at: Time,
+      }),
+    ),
     created_at: Time,
     updated_at: Time,
     version: Version,
   },
   { title: "Credential" },
 );
+
+/** What was noted before the word was one. */
+const reasonOf = (reason: string) => (reason === "authorization_lost" ? lostAuthorization : reason);
 
 export function toCredential(row: CredentialRow): Static<typeof Credential> {
   return {
@@ -66,7 +78,7 @@ export function toCredential(row: CredentialRow): Static<typeof Credential> {
     granted_scopes: [...row.granted_scopes],
     expires_at: row.expires_at?.toISOString() ?? null,
     last_verified_at: row.last_verified_at?.toISOString() ?? null,
-    last_error: row.last_error,
+    last_error: row.last_error && { ...row.last_error, reason: reasonOf(row.last_error.reason) },
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     version: row.version,

@@ -1,5 +1,6 @@
 import type { StoredTokens, TokenStore, Tokens } from "svc-connectors/host";
 import type { Services } from "../services/services.ts";
+import { lostAuthorization } from "./outcome.ts";
 import type { CredentialRow } from "./rows.ts";
 import { type StoredSecret, secretOwner } from "./stored-secret.ts";
 
@@ -39,7 +40,7 @@ export function createTokenStore(
         const isRefused = tokens.refusedAtMs !== undefined;
         const lost = {
           status: "needs_reauth",
-          last_error: JSON.stringify({ reason: "authorization_lost", at: now.toISOString() }),
+          last_error: JSON.stringify({ reason: lostAuthorization, at: now.toISOString() }),
         } as const;
         await tx
           .updateTable("credentials")

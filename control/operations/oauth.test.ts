@@ -610,14 +610,23 @@ describe("accounts of the task app", () => {
     const { api, taskapp } = opened;
     const { credential_id, credential_handle } = (await connect(api, taskapp)).connected.body.data;
     taskapp.tokens.revokeAll();
-    expect((await createSource(api, credential_handle)).status).toBe(422);
+    const found = await createSource(api, credential_handle);
+    expect([found.status, found.body.details.check.error]).toEqual([422, "REAUTHORIZATION_NEEDED"]);
     const shown = await api.call("GET", `/credentials/${credential_id}`);
     expect(shown.body.data).toMatchObject({
       status: "needs_reauth",
-      last_error: { reason: "authorization_lost" },
+      last_error: { reason: "reauthorization_needed" },
     });
     const asked = taskapp.requests.length;
-    expect((await createSource(api, credential_handle)).status).toBe(424);
+    const refused = await createSource(api, credential_handle);
+    expect([refused.status, refused.body.details]).toEqual([
+      424,
+      {
+        reason: "credential_not_usable",
+        status: "needs_reauth",
+        error: "REAUTHORIZATION_NEEDED",
+      },
+    ]);
     expect(taskapp.requests.length).toBe(asked);
     const again = await connect(api, taskapp, { credential_id });
     expect(again.connected.body.data).toMatchObject({ credential_id, status: "active" });
