@@ -124,18 +124,22 @@ async function audit(
       : (["success", summary] as const);
   if (!proposal)
     return await auditBySystem(tx, row, row.operation, { outcome, summary: words }, now);
-  const { caller, workspaceId, requestId } = proposal.ctx;
-  const resource_id = effect instanceof ControlError ? row.resource_id : effect.resourceId;
+  const { caller, workspaceId: own, requestId } = proposal.ctx;
+  const isFailure = effect instanceof ControlError;
+  const resource_id = isFailure ? row.resource_id : effect.resourceId;
   const result = { outcome, resource_id, summary: words, approval_id: row.id };
-  await appendAudit(
-    tx,
-    toEntry(proposal.operation, { caller, workspaceId, requestId, now }, result),
-  );
+  const others = (!isFailure && effect.workspaceIds) || [];
+  for (const workspaceId of [...new Set([own, ...others])].toSorted())
+    await appendAudit(
+      tx,
+      toEntry(proposal.operation, { caller, workspaceId, requestId, now }, result),
+    );
 }
 
 interface Effect {
   readonly data: object;
   readonly resourceId: string | null;
+  readonly workspaceIds?: readonly string[] | undefined;
 }
 
 async function attempt(

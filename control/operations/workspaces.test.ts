@@ -101,7 +101,17 @@ describe("workspaces", () => {
         { userId: api.first.users.admin, client: "mcp" },
         now(),
       );
-      expect((await create("An agent's", { token })).status).toBe(202);
+      const proposed = await create("An agent's", { token });
+      expect(proposed.status).toBe(202);
+      const { approval_id } = proposed.body.data;
+      const headers = { "x-svc-workspace-id": api.first.id };
+      const approved = await api.call("POST", `/approvals/${approval_id}/approve`, { headers });
+      const { workspace_id } = approved.body.data.result;
+      for (const log of [api.first.id, workspace_id])
+        expect(await entries(log, "workspace.create")).toContainEqual({
+          outcome: "success",
+          resource_id: workspace_id,
+        });
     });
   });
 
