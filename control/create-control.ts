@@ -27,6 +27,7 @@ import { operations, operatorOperations } from "./operations/index.ts";
 import { startRetention } from "./retention/run.ts";
 import { createLimiter } from "./services/limiter.ts";
 import { createLog, type Log } from "./services/log.ts";
+import { createProviderRates } from "./services/provider-rates.ts";
 import type { Services } from "./services/services.ts";
 import { type ControlSettings, defaultSettings } from "./services/settings.ts";
 import { type DatabaseOptions, openDatabase } from "./store/database.ts";
@@ -146,6 +147,7 @@ export async function createControl(options: ControlOptions): Promise<Control> {
       clock,
       settings,
       limiter,
+      providerRates: createProviderRates(database, clock),
       mailer: createMailer(settings.mail, log),
       telemetry,
       log,

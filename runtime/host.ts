@@ -99,6 +99,7 @@ export type {
   NetworkSettings,
   SeenExchange,
 } from "./contract/network.ts";
+export type { Booking, RateLedger } from "./contract/rate-ledger.ts";
 export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
 export { isSecret } from "./contract/spec.ts";
 export {

@@ -15,6 +15,7 @@ import type { Mac } from "../vault/mac.ts";
 import type { Vault } from "../vault/vault.ts";
 import type { Limiter } from "./limiter.ts";
 import type { Log } from "./log.ts";
+import type { ProviderRates } from "./provider-rates.ts";
 import type { ControlSettings } from "./settings.ts";
 
 export interface Jobs {
@@ -49,6 +50,8 @@ export interface Services {
   readonly clock: Clock;
   readonly settings: ControlSettings;
   readonly limiter: Limiter;
+  /** Requests to providers, as all processes count them. */
+  readonly providerRates: ProviderRates;
   readonly mailer: Mailer;
   /** Metrics and traces. */
   readonly telemetry: Telemetry;

@@ -51,7 +51,12 @@ export async function openRun(
   return {
     manifest,
     config: { ...config, ...account.config },
-    options: { signal, ...services.telemetry.watch(definition.id), tokens },
+    options: {
+      signal,
+      ...services.telemetry.watch(definition.id),
+      tokens,
+      ledger: services.providerRates(credential.id),
+    },
   };
 }
 

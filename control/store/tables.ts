@@ -468,6 +468,10 @@ export interface Tables {
     /** No job of it that is in line was made earlier. */
     oldest_at: Date;
   };
+  /** Requests to providers that count at the moment; see services/provider-rates.ts. */
+  provider_requests: { credential_id: string; id: GeneratedAlways<string>; until: Date };
+  /** Credentials with which nothing is sent before that. */
+  provider_blocks: { credential_id: string; until: Date };
   job_attempts: {
     job_id: string;
     attempt: number;

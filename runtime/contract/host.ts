@@ -3,6 +3,7 @@ import type { Clock } from "./clock.ts";
 import type { ErrorRecord } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
 import type { HttpLimits, NetworkSeams, NetworkSettings } from "./network.ts";
+import type { RateLedger } from "./rate-ledger.ts";
 import type { Sink } from "./sink.ts";
 import type { Source } from "./source.ts";
 import type { TokenStore } from "./token-store.ts";
@@ -119,6 +120,8 @@ export interface VerbOptions {
   readonly onRequest?: ((request: ProviderRequest) => void) | undefined;
   /** Where the OAuth tokens of this run are kept. Default: as {@link HostOptions.tokens} says. */
   readonly tokens?: TokenStore | undefined;
+  /** Where other processes with the same credential count their requests. Default: nowhere. */
+  readonly ledger?: RateLedger | undefined;
 }
 
 export type CheckResult =

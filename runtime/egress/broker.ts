@@ -4,6 +4,7 @@ import type { Egress } from "../contract/egress.ts";
 import type { ProviderRequest } from "../contract/host.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/network.ts";
+import type { RateLedger } from "../contract/rate-ledger.ts";
 import type { TokenStore } from "../contract/token-store.ts";
 import type { SecretRegistry } from "../filter/secrets.ts";
 import type { HttpAnswer, HttpCall } from "../wire/http-call.ts";
@@ -33,6 +34,8 @@ export interface BrokerOptions {
    * configuration.
    */
   readonly tokens?: TokenStore | undefined;
+  /** Where other processes with the same credential count their requests. */
+  readonly ledger?: RateLedger | undefined;
   readonly limits?: Partial<HttpLimits> | undefined;
   /** 0 ≤ x < 1, for jitter. Default Math.random. */
   readonly random?: (() => number) | undefined;

@@ -86,6 +86,7 @@ export function createHttpBroker(options: BrokerOptions): Broker {
     declared: declaration.rateLimit,
     concurrency,
     maxWaitMs: limits.maxRateLimitWaitMs,
+    ledger: options.ledger,
   });
   const queue = createSendQueue({
     slots: createSlots(concurrency),

@@ -3,6 +3,7 @@
  * go out at once, beyond it they wait in line.
  */
 import { ConnectorError } from "../contract/errors.ts";
+import type { Booking, RateLedger } from "../contract/rate-ledger.ts";
 import { createRateBudget, type RateBudgetOptions, type Ticket } from "./rate-budget.ts";
 
 export interface RateLimiter {
@@ -18,10 +19,12 @@ export interface RateLimiter {
 
 export interface RateLimiterOptions extends RateBudgetOptions {
   readonly maxWaitMs: number;
+  /** Where other processes with this credential count too. */
+  readonly ledger?: RateLedger | undefined;
 }
 
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
-  const { clock, maxWaitMs } = options;
+  const { clock, maxWaitMs, ledger } = options;
   let wake: (() => void) | undefined;
   const budget = createRateBudget(options, () => wake?.());
   let line: Promise<unknown> = Promise.resolve();
@@ -34,14 +37,47 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     for (;;) {
       if (signal.aborted) throw new ConnectorError("CANCELLED");
       const nowMs = clock.now();
-      const at = budget.nextAt(nowMs);
-      if (at <= nowMs) return budget.letThrough();
+      const own = budget.nextAt(nowMs);
+      const passed = own <= nowMs ? await pass() : own;
+      if (typeof passed !== "number") return passed;
+      const at = passed;
       if (at !== Number.POSITIVE_INFINITY) {
         if (at - nowMs > maxWaitMs) throw new ConnectorError("RATE_LIMITED", {}, at - nowMs);
         onWaiting(at);
       }
       await untilOrChange(at - nowMs, signal);
     }
+  }
+
+  /** The ticket, or when the other processes may leave room for it. */
+  async function pass(): Promise<Ticket | number> {
+    const { requests, perMs } = budget.window;
+    if (!ledger || requests === Number.POSITIVE_INFINITY) return budget.letThrough();
+    // A ledger that cannot be asked leaves each process to its own count.
+    const booked = await ledger.book(requests, perMs).catch(() => undefined);
+    if (!booked) return budget.letThrough();
+    return "againAtMs" in booked ? booked.againAtMs : withBooking(budget.letThrough(), booked);
+  }
+
+  function withBooking(ticket: Ticket, booking: Booking): Ticket {
+    const settle = () => void booking.settle(budget.window.perMs).catch(() => undefined);
+    return {
+      answered(status, headers) {
+        ticket.answered(status, headers);
+        settle();
+        if (status === 429) tell();
+      },
+      failed() {
+        ticket.failed();
+        settle();
+      },
+    };
+  }
+
+  /** A refusal is one of all who have the credential. */
+  function tell(): void {
+    const at = budget.nextAt(clock.now());
+    if (ledger && Number.isFinite(at)) void ledger.block(at).catch(() => undefined);
   }
 
   /** Sleeps, but not past an answer: it may have made the wait shorter. */
@@ -67,7 +103,12 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
 
   return {
     async take(signal, onWaiting = () => undefined) {
-      if (lineLength === 0 && !signal.aborted && budget.nextAt(clock.now()) <= clock.now())
+      if (
+        !ledger &&
+        lineLength === 0 &&
+        !signal.aborted &&
+        budget.nextAt(clock.now()) <= clock.now()
+      )
         return budget.letThrough();
       const before = line;
       const mine = Promise.withResolvers<void>();
@@ -81,7 +122,10 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
         mine.resolve();
       }
     },
-    refused: budget.refused,
+    refused() {
+      budget.refused();
+      tell();
+    },
   };
 }
 

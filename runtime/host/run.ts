@@ -4,6 +4,7 @@
  * broker that holds them.
  */
 
+import { budgets } from "../contract/budgets.ts";
 import type { Manifest } from "../contract/catalog.ts";
 import type { Clock } from "../contract/clock.ts";
 import { ConnectorError, type ErrorDetails, toConnectorError } from "../contract/errors.ts";
@@ -121,6 +122,7 @@ export async function withRun<T>(
       seams: parts.seams,
       limits: parts.http,
       tokens,
+      ledger: options.ledger,
       onWaiting: (untilMs, reason) => emit({ type: "waiting", untilMs, reason }),
       onRequest: options.onRequest,
     });
@@ -191,7 +193,7 @@ function withSafeDetails(error: ConnectorError, secrets: SecretRegistry): Connec
 /** A line without an end is kept up to this length, and dropped when none comes. */
 const maxUnendedChars = 20_000;
 /** Most lines of a worker's standard output and error that become events. */
-const maxOutputLines = 1_000;
+const maxOutputLines = budgets.output.count[0];
 /** Most fields that one log line keeps. */
 const maxLogFields = 20;
 
