@@ -52,7 +52,7 @@ export const budgets = {
     beyond: "CONNECTOR_INVALID",
   },
   pattern: {
-    what: "a pattern in a schema, in characters",
+    what: "a pattern in a schema",
     count: [1_000, "characters"],
     beyond: "CONNECTOR_INVALID",
   },
@@ -120,7 +120,7 @@ export const budgets = {
     values: 200_000,
     depth: 200,
     together: 64 * MiB,
-    beyond: "STATE_TOO_LARGE",
+    beyond: "STATE_TOO_LARGE, CONNECTOR_PROTOCOL",
   },
   rows: {
     what: "rows that come at once, or one row; many are looked at a MiB at a time",

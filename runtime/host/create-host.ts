@@ -5,6 +5,7 @@
  *   spec · check · discover · entities · read → filter → sink                               (the verb's file)
  */
 
+import { budgets } from "../contract/budgets.ts";
 import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import type { Host, HostOptions, WorkerLimits } from "../contract/host.ts";
 import { parseManifest } from "../spec/manifest.ts";
@@ -20,7 +21,7 @@ const defaultLimits: WorkerLimits = {
   memoryMb: 512,
   verbTimeoutMs: 600_000,
   readTimeoutMs: 24 * 3_600_000,
-  unresponsiveMs: 60_000,
+  unresponsiveMs: budgets.unread.seconds * 1000,
   graceMs: 5_000,
 };
 

@@ -6,6 +6,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Duplex } from "node:stream";
+import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { isSourceRun, moduleEnding, runtimeFolder } from "../wire/location.ts";
 import { bubblewrapCommand } from "./bubblewrap.ts";
@@ -47,7 +48,7 @@ const memoryCheckMs = 50;
  * Standard output and error beyond this are read and thrown away, so that a chatty worker costs
  * nothing.
  */
-const maxTextChars = 256 * 1024;
+const maxTextChars = budgets.output.together;
 
 /** Of what V8 says before it gives up. A search that goes back and forth would be an attack's. */
 const outOfMemory = ["heap out of memory", "Allocation failed"];

@@ -2,6 +2,7 @@
  * JSON without rounding: integers beyond 2^53 are `bigint`, decimals that a double cannot hold are
  * raw JSON (`JSON.rawJSON`), and both are written back digit by digit.
  */
+import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 
 /** The result of `JSON.rawJSON`: a primitive's exact JSON text. */
@@ -22,11 +23,11 @@ export const rawJson = json.rawJSON;
 export const isRawJson = json.isRawJSON;
 
 /** Deepest nesting of arrays and objects that is written. */
-export const maxDepth = 200;
+export const maxDepth = budgets.state.depth;
 /** Largest row, in bytes of UTF-8: what one message may hold. */
 export const maxRowBytes = 16 * 1024 * 1024;
 /** Largest checkpoint, in bytes of UTF-8. */
-const maxStateBytes = 1024 * 1024;
+const maxStateBytes = budgets.state.bytes;
 /** A longer integer stays raw text: turning it into a bigint takes more than linear time. */
 const maxBigintDigits = 1_000;
 

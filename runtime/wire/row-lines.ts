@@ -4,6 +4,7 @@
  * the output next must not be the first to parse it.
  */
 import { isUtf8 } from "node:buffer";
+import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { isJsonObject } from "../contract/json.ts";
 import { maxNotesPerRow, noteOf } from "./row-notes.ts";
@@ -37,7 +38,7 @@ export function checkRowLines(lines: Buffer, rowCount: number): boolean {
 const notRows = () => new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a line is not a row" });
 
 /** Deeper rows are refused by the writer already. @see maxDepth of exact-json.ts */
-const maxNesting = 256;
+const maxNesting = budgets.rows.depth;
 /** The brackets that will close the row that is being looked at. */
 const closers = new Uint8Array(maxNesting);
 
