@@ -157,9 +157,22 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       "contract",
       "store",
     ],
+    // The document names every area's words.
+    openapi: [
+      "reverse-etl",
+      "pipelines",
+      "jobs",
+      "credentials",
+      "connectors",
+      "members",
+      "events",
+      "door",
+      "contract",
+      "store",
+    ],
     // Those who ask: agents, HTTP, and the operator's commands.
     mcp: ["door", "contract"],
-    http: ["mcp", "members", "events", "door", "telemetry", "services", "contract"],
+    http: ["openapi", "mcp", "members", "events", "door", "telemetry", "services", "contract"],
     operator: ["operations", "jobs", "audit", "door", "services", "contract", "store"],
     commands: [
       "operator",

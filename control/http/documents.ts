@@ -9,9 +9,9 @@ import type { FastifyInstance } from "fastify";
 import { basePath } from "../door/base-path.ts";
 import type { Control } from "../door/control.ts";
 import { acceptPath } from "../members/invitation-mail.ts";
+import { createOpenApi } from "../openapi/document.ts";
 import { acceptPage, acceptScript, acceptStyle } from "./accept-page.ts";
 import { docsPage, docsScript, docsStyle } from "./docs-page.ts";
-import { createOpenApi } from "./openapi.ts";
 
 /**
  * The page loads nothing from elsewhere, runs nothing that stands in it, and is shown in no frame.

@@ -3,8 +3,8 @@ import { Approval } from "../contract/approval.ts";
 import type { Operation } from "../contract/operation.ts";
 import { type Reason, reasons } from "../contract/reasons.ts";
 import { FieldError } from "../contract/schemas.ts";
-import type { Components, DocumentPart } from "./openapi-components.ts";
-import { operationIdOf, pascal } from "./openapi-names.ts";
+import type { Components, DocumentPart } from "./components.ts";
+import { operationIdOf, pascal } from "./names.ts";
 
 const text = { type: "string" };
 const count = { type: "string", pattern: "^\\d+$" };

@@ -8,16 +8,16 @@ import { examples } from "../contract/examples.ts";
 import { type Operation, permissions } from "../contract/operation.ts";
 import { workspaceInput } from "../contract/schemas.ts";
 import { basePath } from "../door/base-path.ts";
-import { answersOf, reasonsOf } from "./openapi-answers.ts";
+import { answersOf, reasonsOf } from "./answers.ts";
 import {
   type Components,
   createComponents,
   type DocumentPart,
   type DocumentParts,
-} from "./openapi-components.ts";
-import { guide } from "./openapi-guide.ts";
-import { operationIdOf, pascal } from "./openapi-names.ts";
-import { createParameters, type OpenApiParameter } from "./openapi-parameters.ts";
+} from "./components.ts";
+import { guide } from "./guide.ts";
+import { operationIdOf, pascal } from "./names.ts";
+import { createParameters, type OpenApiParameter } from "./parameters.ts";
 
 export interface OpenApiDocument {
   readonly openapi: string;

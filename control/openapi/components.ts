@@ -3,7 +3,7 @@
  * Generated clients have a type for each of them.
  */
 import type { TSchema } from "typebox";
-import { nameOfEnum } from "./openapi-enums.ts";
+import { nameOfEnum } from "./enums.ts";
 
 export type DocumentPart = { readonly [name: string]: unknown };
 export type DocumentParts = { readonly [name: string]: DocumentPart };

@@ -3,8 +3,8 @@ import type { TObject, TSchema } from "typebox";
 import type { Operation } from "../contract/operation.ts";
 import { OneOf } from "../contract/schemas.ts";
 import { clients } from "../store/tables.ts";
-import type { Components, DocumentPart } from "./openapi-components.ts";
-import { pascal } from "./openapi-names.ts";
+import type { Components, DocumentPart } from "./components.ts";
+import { pascal } from "./names.ts";
 
 export interface OpenApiParameter {
   readonly name: string;

@@ -14,7 +14,7 @@ import { areas } from "../contract/areas.ts";
 import { examples } from "../contract/examples.ts";
 import { type Reason, reasons } from "../contract/reasons.ts";
 import { operations } from "../operations/index.ts";
-import { createOpenApi } from "./openapi.ts";
+import { createOpenApi } from "./document.ts";
 
 const document = createOpenApi(operations);
 /** As clients see it: everything that is referred to in its place. */
@@ -86,7 +86,7 @@ describe("the OpenAPI document", () => {
     const doubled = [...places.values()]
       .filter((some) => some.length > 1)
       .map((some) => some.map(({ value, names }) => schemas.get(value) ?? names.join(".")));
-    expect(doubled, "give it a title, or a name in openapi-enums.ts").toEqual([]);
+    expect(doubled, "give it a title, or a name in enums.ts").toEqual([]);
   });
 
   test("names what lists are made of, and what is got", () => {
