@@ -74,27 +74,29 @@ test("links in a circle are fine", async () => {
 });
 
 describe("of a link to this package", () => {
-  const ownPart = ["package.json", "runtime/author.ts"];
-  const ownFolders = ["runtime/contract/", "runtime/wire/", "runtime/worker/"];
-  const through = (link: string) => [...ownPart, ...ownFolders].map((part) => `${link}/${part}`);
-
   beforeEach(() => mkdir(join(folder, "connector/node_modules/real"), { recursive: true }));
 
-  test("the sandbox's part is readable, nothing else of it", async () => {
+  test("nothing is readable: what is imported of it has a path of its own", async () => {
     await symlink(packageRoot, join(folder, "connector/node_modules/svc-connectors"));
-    expect(packages()).toEqual(["real/", ...through("svc-connectors")]);
+    expect(packages()).toEqual(["real/"]);
+  });
+
+  test("nothing is readable when it leads to another copy", async () => {
+    await mkdir(join(folder, "other"));
+    await symlink("../../other", join(folder, "connector/node_modules/svc-connectors"));
+    expect(packages()).toEqual(["real/"]);
   });
 
   test("another link to it opens no more", async () => {
     await symlink(packageRoot, join(folder, "connector/node_modules/svc-connectors"));
     await symlink("svc-connectors", join(folder, "connector/node_modules/again"));
-    expect(packages()).toEqual([...through("again"), "real/", ...through("svc-connectors")]);
+    expect(packages()).toEqual(["real/"]);
   });
 
   test("a link to the folder that holds it opens nothing", async () => {
     await symlink(packageRoot, join(folder, "connector/node_modules/svc-connectors"));
     await symlink("..", join(folder, "connector/node_modules/real/up"));
-    expect(packages()).toEqual(through("svc-connectors"));
+    expect(packages()).toEqual([]);
   });
 
   test("one deep in a package opens the package's other files one by one", async () => {
@@ -104,13 +106,19 @@ describe("of a link to this package", () => {
       packageRoot,
       join(folder, "connector/node_modules/real/node_modules/svc-connectors"),
     );
-    expect(packages()).toEqual(["real/index.js", ...through("real/node_modules/svc-connectors")]);
+    expect(packages()).toEqual(["real/index.js"]);
   });
 
   test("one to a part of it is refused", async () => {
     await symlink(join(packageRoot, "runtime"), join(folder, "connector/node_modules/part"));
     expect(access).toThrow(invalid);
   });
+});
+
+test("an installed copy of svc is not readable", async () => {
+  await mkdir(join(folder, "connector/node_modules/svc-connectors/dist"), { recursive: true });
+  await mkdir(join(folder, "connector/node_modules/real"));
+  expect(packages()).toEqual(["real/"]);
 });
 
 test("a package.json that is a link is not readable", async () => {

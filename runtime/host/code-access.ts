@@ -33,8 +33,8 @@ export function readablePaths(connectorUrl: string): readonly string[] {
   const { moduleRoot, files } = codeOf(connectorUrl);
   return [
     ...sandboxCode,
-    ...packagePaths(packageRoot, sandboxCode),
-    ...packagePaths(moduleRoot, sandboxCode),
+    ...packagePaths(packageRoot),
+    ...packagePaths(moduleRoot),
     ...files,
   ].filter((path, index, all) => all.indexOf(path) === index);
 }

@@ -1,10 +1,11 @@
 /**
  * Which paths of the installed packages a worker may read. Node's permission model looks at a path
  * before it follows links, so a folder is opened as a whole only when nothing that it holds, and
- * nothing that its links lead to, is this package itself: of that a worker reads the sandbox's part.
+ * nothing that its links lead to, is svc itself: what a worker imports of that is the sandbox's part
+ * of this package, whichever copy is installed.
  */
 import { lstatSync, readdirSync, realpathSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { ConnectorError } from "../contract/errors.ts";
 import { packageRoot } from "../wire/location.ts";
 
@@ -20,15 +21,15 @@ interface Link {
 
 /**
  * Paths for `--allow-fs-read` of the packages that an import from `folder` finds; folders end with
- * a separator. `own` lists what is readable of this package, wherever a link to it stands.
+ * a separator.
  * @throws CONNECTOR_INVALID when a link leads out of the installed packages
  */
-export function packagePaths(folder: string, own: readonly string[]): string[] {
+export function packagePaths(folder: string): string[] {
   const found: string[] = [];
   for (let at = folder; at !== dirname(at); at = dirname(at)) {
     const packages = at.endsWith(`${sep}node_modules`) ? at : join(at, "node_modules");
     if (!lstatSync(packages, { throwIfNoEntry: false })?.isDirectory()) continue;
-    const known = readableOf.get(packages) ?? readablePathsIn(packages, own);
+    const known = readableOf.get(packages) ?? readablePathsIn(packages);
     readableOf.set(packages, known);
     found.push(...known);
   }
@@ -38,13 +39,15 @@ export function packagePaths(folder: string, own: readonly string[]): string[] {
 /** Looked at once, since an installation does not change while it runs. */
 const readableOf = new Map<string, readonly string[]>();
 
-function readablePathsIn(packages: string, own: readonly string[]): readonly string[] {
+function readablePathsIn(packages: string): readonly string[] {
   const links = linksIn(packages);
+  const installed = join(packages, "svc-connectors");
   for (const { path, target } of links) {
-    if (target === packageRoot || isWithin(target, packages)) continue;
+    if (path === installed || target === packageRoot || isWithin(target, packages)) continue;
     throw invalid(`holds a link that leads out of it: ${path.slice(packages.length + 1)}`);
   }
-  const closed = closedPlaces(links);
+  const isInstalled = lstatSync(installed, { throwIfNoEntry: false }) !== undefined;
+  const closed = closedPlaces(links, isInstalled ? [packageRoot, installed] : [packageRoot]);
   const readable: string[] = [];
   const isOpen = (path: string) => !closed.some((place) => isWithin(place, path));
   const open = (folder: string) => {
@@ -60,18 +63,12 @@ function readablePathsIn(packages: string, own: readonly string[]): readonly str
     }
   };
   open(packages);
-  for (const { path } of links.filter(({ target }) => target === packageRoot))
-    readable.push(...own.map((part) => asIn(path, part)));
   return readable;
 }
 
-/** The path of a part of this package as it is under a link to it. */
-const asIn = (link: string, part: string) =>
-  join(link, relative(packageRoot, part)) + (part.endsWith(sep) ? sep : "");
-
-/** This package, and the links by which one could come to it. */
-function closedPlaces(links: readonly Link[]): readonly string[] {
-  const closed = [packageRoot];
+/** The places of svc, and the links by which one could come to them. */
+function closedPlaces(links: readonly Link[], places: readonly string[]): readonly string[] {
+  const closed = [...places];
   for (let isGrowing = true; isGrowing; ) {
     isGrowing = false;
     for (const { path, target } of links) {
