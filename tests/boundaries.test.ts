@@ -90,7 +90,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
   control: {
     store: [],
     contract: ["store"],
-    services: ["contract"],
+    services: ["contract", "store"],
     vault: ["store"],
     mail: ["services"],
     telemetry: ["services", "contract", "store"],

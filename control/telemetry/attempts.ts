@@ -1,6 +1,5 @@
 /** Metrics and spans of the attempts of jobs. */
 import type { AttemptResult, JobAttempt, JobRow } from "../contract/job.ts";
-import { isFinal } from "../jobs/transitions.ts";
 import type { Services } from "../services/services.ts";
 import type { Failure, RowCounts } from "../store/tables.ts";
 import { none } from "./labels.ts";
@@ -8,6 +7,14 @@ import { none } from "./labels.ts";
 type Ended =
   | { readonly status: "succeeded" | "cancelled" | "released" | "lost" }
   | { readonly status: "failed"; readonly failure: Failure };
+
+/** What an attempt has made of its job. */
+interface JobStep {
+  readonly status: JobRow["status"];
+  readonly failure?: Failure | undefined;
+  /** Of the next attempt. */
+  readonly runnableAt?: Date;
+}
 
 /** Runs an attempt in a span of its own: what it does is below. */
 export function traceAttempt(
@@ -41,9 +48,9 @@ export function countAttempt(
 export function countJob(
   { telemetry }: Pick<Services, "telemetry">,
   { kind }: Pick<JobRow, "kind">,
-  { status, failure }: Pick<JobRow, "status"> & { readonly failure?: Failure | undefined },
+  { status, failure, runnableAt }: JobStep,
 ): void {
-  if (!isFinal(status)) return;
+  if (runnableAt) return;
   const code = status === "failed" && failure ? failure.code : none;
   telemetry.count("svc_jobs_total", { kind, result: status, code });
 }
