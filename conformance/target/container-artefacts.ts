@@ -55,15 +55,20 @@ async function readFiles(container: Container, mounted: string): Promise<readonl
     .filter(({ Path, Kind }) => Kind !== deleted && Path !== mounted)
     .map(({ Path }) => Path);
   // A folder is listed when something in it changed; only what nothing lies below is read.
-  const leaves = paths
-    .filter((path) => !paths.some((other) => other.startsWith(`${path}/`)))
-    .slice(0, maxFiles);
+  const folders = new Set(paths.flatMap((path) => [...ancestors(path)]));
+  const leaves = paths.filter((path) => !folders.has(path)).slice(0, maxFiles);
   const artefacts: Artefact[] = [];
   for (const path of leaves) {
     const text = await readText(container, path);
     if (text !== undefined) artefacts.push({ name: path, text });
   }
   return artefacts;
+}
+
+/** The folders that a path lies in, the root left out. */
+function* ancestors(path: string): Generator<string, void, undefined> {
+  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1))
+    yield path.slice(0, end);
 }
 
 /** Text of a small regular file, from the tar archive (POSIX ustar) in which Docker gives it. */

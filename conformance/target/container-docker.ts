@@ -22,6 +22,8 @@ export interface PrivateNetwork {
  * from what is in use.
  */
 const ownerLabel = "svc-conformance.owner";
+/** Any image may carry this label, with any text in it. A host name has 253 characters at most. */
+const maxLabelChars = 300;
 export const ownLabels: Readonly<Record<string, string>> = {
   [ownerLabel]: `${hostname()}/${process.pid}`,
 };
@@ -105,7 +107,7 @@ export async function removeLeftovers(docker: Docker): Promise<void> {
 }
 
 function isOrphan(labels: Readonly<Record<string, string>>): boolean {
-  const [machine, pid] = (labels[ownerLabel] ?? "").split("/");
+  const [machine, pid] = (labels[ownerLabel] ?? "").slice(0, maxLabelChars).split("/");
   if (machine !== hostname()) return false;
   try {
     process.kill(Number(pid), 0);

@@ -17,6 +17,22 @@ export interface OutputConsumer {
   readonly error: (text: string) => void;
 }
 
+/** Text that an image writes to its standard error; what it said last explains its end. */
+const maxErrorChars = 2 ** 20;
+
+/** The last MiB of a text that comes in pieces, however long it is. */
+export function createTail() {
+  let text = "";
+  return {
+    add(piece: string): void {
+      text += piece;
+      // Cut seldom: each cut copies.
+      if (text.length > 2 * maxErrorChars) text = text.slice(-maxErrorChars);
+    },
+    text: () => text.slice(-maxErrorChars),
+  };
+}
+
 /** Reads to the end of the stream. */
 export async function readOutput(
   stream: AsyncIterable<Buffer | string>,

@@ -19,7 +19,7 @@ import {
   removeLeftovers,
 } from "./container-docker.ts";
 import { onInterruption } from "./container-interruption.ts";
-import { readOutput } from "./container-output.ts";
+import { createTail, readOutput } from "./container-output.ts";
 
 export interface ContainerTargetOptions {
   readonly image: string;
@@ -43,6 +43,8 @@ export interface ContainerTargetOptions {
 const abilities: readonly Ability[] = ["environment", "cancel", "faults", "artefacts"];
 
 const defaultMemoryBytes = 2 ** 30;
+/** What Docker keeps of a container's output, which is read as a whole when it has ended. */
+const keptLog = { Type: "json-file", Config: { "max-size": "32m", "max-file": "1" } };
 /** The default of `docker stop`: who is asked to end and has not after this long is killed. */
 const graceMs = 10_000;
 
@@ -114,6 +116,7 @@ async function runContainer(
       Memory: memoryBytes,
       MemorySwap: memoryBytes,
       SecurityOpt: ["no-new-privileges"],
+      LogConfig: keptLog,
     },
   });
   running.add(container);
@@ -136,7 +139,7 @@ async function follow(container: Container, world: World): Promise<Ending> {
   // The attached stream goes both ways, and only one of them ends.
   const output = pipeline(attached, new PassThrough(), () => undefined);
   const memory = await watchMemory(container);
-  const errors: string[] = [];
+  const errors = createTail();
   let hasSpoken = false;
   let isHung = false;
   let isGone = false;
@@ -163,14 +166,14 @@ async function follow(container: Container, world: World): Promise<Ending> {
         kill("SIGKILL");
       });
     };
-    await readOutput(output, { line, error: (text) => void errors.push(text) });
+    await readOutput(output, { line, error: errors.add });
     const { StatusCode: exitCode } = (await container.wait()) as { StatusCode: number };
     const isCrashed = exitCode !== 0 && !hasSpoken && !signal.aborted && !isGone;
     const artefacts = isGone ? [] : await readArtefacts(container, mountPoint);
     const peakBytes = memory.peakBytes();
     return {
       exitCode,
-      errorOutput: errors.join(""),
+      errorOutput: errors.text(),
       isHung,
       isCrashed,
       artefacts,
