@@ -9,6 +9,8 @@ export interface CredentialChange {
   readonly name?: string | undefined;
   /** Replace those of the same names. */
   readonly secrets?: Readonly<Record<string, string>> | undefined;
+  /** Null, and new secrets without it: nobody knows. */
+  readonly secretsExpireAt?: Date | null | undefined;
   readonly metadata?: JsonObject | undefined;
   /** Canonical; the secrets are sent nowhere else. */
   readonly baseUrl?: string | null | undefined;
@@ -22,9 +24,11 @@ export async function changeCredential(
   tx: Db,
   ctx: Pick<OperationContext, "services" | "secrets" | "workspaceId" | "now">,
   row: CredentialRow,
-  { name = row.name, secrets, metadata, baseUrl = row.base_url }: CredentialChange,
+  change: CredentialChange,
 ): Promise<CredentialRow> {
   const { services, workspaceId, now } = ctx;
+  const { name = row.name, secrets, metadata, baseUrl = row.base_url } = change;
+  const { secretsExpireAt = secrets ? null : row.secrets_expire_at } = change;
   const secret =
     secrets &&
     (await replaceSecret(tx, ctx, row, ({ fields }) => ({ fields: { ...fields, ...secrets } })));
@@ -33,6 +37,7 @@ export async function changeCredential(
     .set((eb) => ({
       name,
       base_url: baseUrl,
+      secrets_expire_at: secretsExpireAt,
       version: eb("version", "+", 1),
       updated_at: now,
       ...(metadata && { metadata: JSON.stringify(metadata) }),

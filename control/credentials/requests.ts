@@ -10,15 +10,48 @@ import {
 } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
-import { IdInput, Name, OneOf, StrictObject, workspaceInput } from "../contract/schemas.ts";
+import {
+  IdInput,
+  Name,
+  Nullable,
+  OneOf,
+  StrictObject,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { basePath } from "../door/base-path.ts";
 import type { Db } from "../store/database.ts";
 import { checkMetadata, checkSecrets, type Metadata, Secrets } from "./entered.ts";
 import type { CredentialRow } from "./rows.ts";
 import { noteSecrets, secretOwner } from "./stored-secret.ts";
 
+/** The end of secrets that people enter, in a request. */
+export const secretsEnd = {
+  secrets_expire_at: Type.Optional(
+    Nullable(
+      Type.String({
+        format: "date-time",
+        description:
+          "When the provider ends the secrets, if you know: people are told a week before. Secrets that replace others have no end unless it is given.",
+      }),
+    ),
+  ),
+};
+
+/** @throws validation_failed when it is over already */
+export function checkEnd(
+  { now }: Pick<OperationContext, "now">,
+  { secrets_expire_at: end }: { readonly secrets_expire_at?: string | null | undefined },
+): Date | null | undefined {
+  if (end === undefined || end === null) return end;
+  const at = new Date(end);
+  if (at <= now)
+    throw refuseField("validation_failed", "secrets_expire_at", "must be in the future");
+  return at;
+}
+
 export const NewCredentialBody = StrictObject({
   ...workspaceInput,
+  ...secretsEnd,
   connector_id: IdInput("The connector."),
   name: Type.Optional(Name),
   auth_type: Type.Optional(OneOf(["api_key", "basic", "custom"], { default: "api_key" })),
@@ -43,6 +76,7 @@ export async function checkNew(
   noteSecrets(secrets, body.secrets);
   const definition = namedConnector(ctx, body.connector_id);
   requireGeneralPath(definition);
+  checkEnd(ctx, body);
   await requireEnabled(db, definition);
   const manifest = await services.connectors.describe(definition);
   const metadata = (body.metadata ?? {}) as JsonObject;
@@ -73,7 +107,7 @@ export function requireGeneralPath({ credentialPath }: ConnectorDefinition): voi
 }
 
 export const ChangeBody = StrictObject(
-  { ...workspaceInput, name: Type.Optional(Name), secrets: Type.Optional(Secrets) },
+  { ...workspaceInput, ...secretsEnd, name: Type.Optional(Name), secrets: Type.Optional(Secrets) },
   { minProperties: 1 },
 );
 
@@ -85,10 +119,11 @@ export async function checkChange(
   db: Db,
   ctx: OperationContext,
   row: CredentialRow,
-  { name, secrets }: Static<typeof ChangeBody>,
+  { name, secrets, ...rest }: Static<typeof ChangeBody>,
   manifest: AnyManifest,
 ): Promise<void> {
   ctx.expectVersion(row.version);
+  checkEnd(ctx, rest);
   const stored = await ctx.services.vault.open(db, secretOwner(row));
   noteSecrets(ctx.secrets, [stored?.value, secrets]);
   if (secrets) {

@@ -42,6 +42,7 @@ export const Credential = StrictObject(
     }),
     granted_scopes: Type.Array(Type.String()),
     expires_at: Nullable(Time),
+    secrets_expire_at: Nullable(Time),
     last_verified_at: Nullable(Time),
     last_error: Nullable(
       StrictObject({
@@ -77,6 +78,7 @@ export function toCredential(row: CredentialRow): Static<typeof Credential> {
     fingerprint: row.fingerprint,
     granted_scopes: [...row.granted_scopes],
     expires_at: row.expires_at?.toISOString() ?? null,
+    secrets_expire_at: row.secrets_expire_at?.toISOString() ?? null,
     last_verified_at: row.last_verified_at?.toISOString() ?? null,
     last_error: row.last_error && { ...row.last_error, reason: reasonOf(row.last_error.reason) },
     created_at: row.created_at.toISOString(),

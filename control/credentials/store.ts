@@ -20,6 +20,8 @@ export interface NewCredential {
   /** Canonical; the secrets are sent nowhere else. Default: wherever the connector declares. */
   readonly baseUrl?: string | null | undefined;
   readonly grantedScopes?: readonly string[] | undefined;
+  /** When the provider ends what was entered, as its owner knows. */
+  readonly secretsExpireAt?: Date | null | undefined;
   /** When the tokens of a connected account end. */
   readonly expiresAt?: Date | null | undefined;
 }
@@ -52,6 +54,7 @@ export async function storeCredential(
       fingerprint: fingerprintOf(services, workspaceId, secret),
       granted_scopes: JSON.stringify(credential.grantedScopes ?? []),
       expires_at: credential.expiresAt ?? null,
+      secrets_expire_at: credential.secretsExpireAt ?? null,
       last_verified_at: null,
       last_error: null,
       created_at: now,

@@ -6,7 +6,7 @@ import { type ConnectorDefinition, requireEnabled } from "../connectors/registry
 import type { OperationContext } from "../contract/operation.ts";
 import { Name, StrictObject } from "../contract/schemas.ts";
 import { checkSecrets } from "../credentials/entered.ts";
-import { checkChange } from "../credentials/requests.ts";
+import { checkChange, checkEnd, secretsEnd } from "../credentials/requests.ts";
 import {
   type CredentialRow,
   findByHandle,
@@ -21,6 +21,7 @@ import { mailerConnector, mailerFields } from "./target.ts";
 
 export const StoreToken = StrictObject({
   ...mailerFields,
+  ...secretsEnd,
   base_url: Type.Optional(BaseUrl),
   api_token: Type.String({
     minLength: 1,
@@ -46,6 +47,7 @@ export interface TokenParts {
   /** The credential whose token it replaces. Undefined: it gets one of its own. */
   readonly replaced: CredentialRow | undefined;
   readonly metadata: JsonObject;
+  readonly secretsExpireAt: Date | null | undefined;
   /** Canonical: the token is bound to it. Null: it goes wherever the source says. */
   readonly baseUrl: string | null;
 }
@@ -81,7 +83,7 @@ export async function checkToken(
   const baseUrl = isBound ? String(metadata[field]) : null;
   if (replaced && baseUrl !== null) await requireUsersAt(db, replaced, field, baseUrl);
   refuseSecretValues(ctx, { name: name ?? null, ...metadata });
-  return { definition, replaced, metadata, baseUrl };
+  return { definition, replaced, metadata, secretsExpireAt: checkEnd(ctx, body), baseUrl };
 }
 
 /** @throws not_found, credential_mismatch when it is another connector's */

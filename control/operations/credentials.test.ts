@@ -302,6 +302,38 @@ describe("credentials", () => {
     });
   });
 
+  test("may have an end that their owner knows, which new secrets take away", async () => {
+    const end = new Date(Date.now() + 30 * 86_400_000).toISOString();
+    const created = (await create(bank({ secrets_expire_at: end }))).body.data;
+    const path = `/credentials/${created.credential_id}`;
+    const change = async (body: object) =>
+      (await api.call("PATCH", path, { body })).body.data.secrets_expire_at;
+    const later = new Date(Date.now() + 60 * 86_400_000).toISOString();
+    expect([created.secrets_expire_at, created.expires_at]).toEqual([end, null]);
+    expect(await change({ name: "Renamed" })).toBe(end);
+    expect(await change({ secrets_expire_at: later })).toBe(later);
+    expect(await change({ secrets: { api_key: "another-key-of-the-bank" } })).toBe(null);
+    expect(
+      await change({ secrets: { api_key: "yet-another-of-the-bank" }, secrets_expire_at: end }),
+    ).toBe(end);
+    expect(await change({ secrets_expire_at: null })).toBe(null);
+    for (const body of [
+      { secrets_expire_at: "2020-01-01T00:00:00Z" },
+      { secrets_expire_at: "soon" },
+    ]) {
+      for (const refused of [await create(bank(body)), await api.call("PATCH", path, { body })])
+        expect([refused.status, refused.body.details.errors[0].path]).toEqual([
+          422,
+          "secrets_expire_at",
+        ]);
+    }
+    const token = await api.call("POST", "/credentials/mailer/api-token", {
+      body: { api_token: apiKey, secrets_expire_at: end },
+    });
+    const stored = await api.call("GET", `/credentials/${token.body.data.credential_id}`);
+    expect(stored.body.data.secrets_expire_at).toBe(end);
+  });
+
   test("refuse changes of what is bound to their secrets, and of an older version", async () => {
     const { credential_id } = (await create()).body.data;
     const path = `/credentials/${credential_id}`;

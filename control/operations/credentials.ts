@@ -20,6 +20,7 @@ import { changeCredential } from "../credentials/change.ts";
 import {
   ChangeBody,
   checkChange,
+  checkEnd,
   checkNew,
   NewCredentialBody,
   requireGeneralPath,
@@ -106,6 +107,7 @@ export const createCredential = defineWrite({
       secret: { fields: body.secrets },
       metadata,
       baseUrl,
+      secretsExpireAt: checkEnd(ctx, body),
     });
     return { data: toCredential(row), resourceId: row.id, location: `/credentials/${row.id}` };
   },
@@ -139,7 +141,8 @@ export const updateCredential = defineWrite({
   async commit(tx, ctx, { params, body }, manifest) {
     const row = await lockLiving(tx, ctx.workspaceId, params.credential_id);
     await checkChange(tx, ctx, row, body, manifest);
-    const changed = await changeCredential(tx, ctx, row, body);
+    const secretsExpireAt = checkEnd(ctx, body);
+    const changed = await changeCredential(tx, ctx, row, { ...body, secretsExpireAt });
     return { data: toCredential(changed), resourceId: row.id };
   },
 });

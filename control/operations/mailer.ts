@@ -53,24 +53,23 @@ export const storeMailerToken = defineWrite({
   ],
   guard: (ctx, { body }) => checkToken(ctx.db, ctx, body),
   async commit(tx, ctx, { body }) {
-    const { definition, replaced, metadata, baseUrl } = await checkToken(tx, ctx, body);
+    const { definition, replaced, ...settings } = await checkToken(tx, ctx, body);
     const { name, api_token } = body;
     const secrets = { api_token };
     const row = replaced
-      ? await changeCredential(tx, ctx, replaced, { name, secrets, metadata, baseUrl })
+      ? await changeCredential(tx, ctx, replaced, { name, secrets, ...settings })
       : await storeCredential(tx, ctx, {
           connectorId: definition.id,
           name: name ?? "Mailer token",
           authType: "api_key",
           secret: { fields: secrets },
-          metadata,
-          baseUrl,
+          ...settings,
         });
     const data = {
       credential_handle: row.handle,
       credential_id: row.id,
       connector_id: row.connector_id,
-      connection_method: connectionMethodOf(metadata),
+      connection_method: connectionMethodOf(settings.metadata),
       status: row.status,
     };
     const remark = replaced ? "it replaces another one" : undefined;
