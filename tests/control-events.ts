@@ -43,12 +43,14 @@ export async function runJob(
   clock: StandingClock,
   pipelineId: string = createId("pipeline"),
   status: "succeeded" | "failed" = "succeeded",
+  during: (jobId: string) => Promise<void> = async () => undefined,
 ): Promise<string> {
   const { db, control } = api;
   const id = await addJob(api, { subjectId: pipelineId, pipelineId });
   clock.move(1_000);
   const claimed = await claim(api);
   if (claimed?.job.id !== id) throw new Error("another job waits");
+  await during(id);
   const now = new Date(control.services.clock.now());
   const failure = toFailure(new ConnectorError("CREDENTIALS_REJECTED").toRecord(), "source", now);
   const end = status === "failed" ? { status, failure } : { status };

@@ -265,6 +265,18 @@ describe("a sync", () => {
       status: "paused",
       pause_reason: "schema_changed",
     });
+    const facts = await api.db
+      .selectFrom("event_facts")
+      .select(["type", "facts"])
+      .where("subject_id", "in", [pipeline.id, job.id])
+      .orderBy("id")
+      .execute();
+    const added = { stream: "email_lists", type: "column_added", column: "name" };
+    expect(facts).toMatchObject([
+      { type: "schema.changed", facts: { changes: [added], change_count: 1 } },
+      { type: "pipeline.paused", facts: { pause_reason: "schema_changed" } },
+      { type: "job.failed" },
+    ]);
   });
 
   test("fails for a stream that has gone, and brings the others", async () => {

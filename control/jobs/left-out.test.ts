@@ -1,0 +1,61 @@
+import type { ReadSummary } from "svc-connectors/host";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestControl, type TestControl } from "../../tests/control.ts";
+import { addTestPipeline, createEventClock, runJob, tell } from "../../tests/control-events.ts";
+import { jobRow, type StandingClock } from "../../tests/control-jobs.ts";
+import type { JobAttempt } from "../contract/job.ts";
+import { createLeftOut } from "./left-out.ts";
+
+let api: TestControl;
+let clock: StandingClock;
+beforeAll(async () => {
+  clock = createEventClock();
+  api = await startTestControl({ clock });
+});
+afterAll(() => api?.[Symbol.asyncDispose]());
+
+/** A job of the pipeline by which so many values were left out of its stream. */
+async function runLeavingOut(
+  pipeline: string,
+  nulledCount: number,
+  fields: readonly string[] = [],
+) {
+  await runJob(api, clock, pipeline, "succeeded", async (id) => {
+    const job = await jobRow(api, id);
+    const leftOut = createLeftOut();
+    if (fields.length > 0) leftOut.onEvent({ type: "dropped", stream: "orders", fields });
+    const stream = { stream: "orders", status: "complete" as const, recordCount: 9, nulledCount };
+    const summary = { streams: [stream] } as unknown as ReadSummary;
+    const attempt = { job, services: api.control.services } as unknown as JobAttempt;
+    await leftOut.note(api.db, attempt, pipeline, summary);
+  });
+  await tell(api);
+}
+const degraded = async (pipeline: string) =>
+  (await api.call("GET", "/events?type=pipeline.degraded")).body.data.items.filter(
+    (one: { data: { pipeline: { pipeline_id: string } } }) =>
+      one.data.pipeline.pipeline_id === pipeline,
+  );
+
+test("what did not fit is told once, until a job leaves out nothing", async () => {
+  const pipeline = await addTestPipeline(api);
+  await runLeavingOut(pipeline, 0);
+  expect(await degraded(pipeline)).toEqual([]);
+  await runLeavingOut(pipeline, 3, ["extra"]);
+  expect(await degraded(pipeline)).toMatchObject([
+    { data: { left_out: [{ stream: "orders", values: 3, columns: ["extra"] }] } },
+  ]);
+  await runLeavingOut(pipeline, 5);
+  expect(await degraded(pipeline)).toHaveLength(1);
+  await runLeavingOut(pipeline, 0);
+  await runLeavingOut(pipeline, 1);
+  expect(await degraded(pipeline)).toHaveLength(2);
+});
+
+test("columns that were left out are told too", async () => {
+  const pipeline = await addTestPipeline(api);
+  await runLeavingOut(pipeline, 0, ["new_column"]);
+  expect(await degraded(pipeline)).toMatchObject([
+    { data: { left_out: [{ values: 0, columns: ["new_column"] }] } },
+  ]);
+});
