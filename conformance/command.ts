@@ -27,6 +27,8 @@ const verdictExit = {
   failed: exitCode.failed,
   unusable: exitCode.usage,
 } as const;
+/** 128 and the number of SIGINT, as shells have it. */
+const interruptedExit = 130;
 const targetKinds = ["worker", "module"] as const;
 
 export const buildConformance: CommandBuilder = (command, terminal) => {
@@ -89,13 +91,14 @@ async function tryRules(
       command: commandOf(connector, options),
       fixtures: options.fixtures,
       file: options.file,
+      signal: terminal.signal,
       onStart: (rules) => progress.started(rules.length),
       onFinished: (report) => progress.finished(report),
     });
     const report = await kit.run();
     progress.end();
     await show(report, options.report ?? "text", options.out, terminal);
-    terminal.exitCode = verdictExit[report.verdict];
+    terminal.exitCode = terminal.signal.aborted ? interruptedExit : verdictExit[report.verdict];
   } catch (error) {
     if (error instanceof UnusableError) throw new UsageError(error.message);
     throw error;

@@ -40,9 +40,14 @@ const waiver: Waiver = {
   expires: "2026-12-31",
 };
 
-const run = (rules: readonly Rule[], waivers: readonly Waiver[] = []) =>
+const run = (
+  rules: readonly Rule[],
+  waivers: readonly Waiver[] = [],
+  signal: AbortSignal | undefined = undefined,
+) =>
   certify({
     lab,
+    signal,
     rules,
     waivers,
     profiles: ["core"],
@@ -157,4 +162,21 @@ test("of many problems of one kind the first are kept, and the rest are counted"
 
 test("the command that tries a rule again names the rule and the seed", async () => {
   expect((await resultOf(rule()))?.repro).toBe("svc conformance it --rules LEAK-01 --seed 1");
+});
+
+test("a run that is interrupted reports what was tried until then, and says that it is not all", async () => {
+  const interruption = new AbortController();
+  const interrupted = rule({
+    id: "PAGE-01",
+    async run(_, report) {
+      interruption.abort();
+      report.fail("Half of it was tried.");
+    },
+  });
+  const report = await run([failing, interrupted, rule()], [], interruption.signal);
+  expect(report.rules.map(({ id }) => id)).toEqual(["PAGE-08"]);
+  expect([report.verdict, report.remarks]).toEqual([
+    "failed",
+    ["It was interrupted: 1 of 3 rules were tried."],
+  ]);
 });

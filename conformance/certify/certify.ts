@@ -32,6 +32,8 @@ export interface CertifyOptions<Subject> {
   /** The command line that tries one rule of this connector again, without `--rules`. */
   readonly command: string;
   readonly startedAt: string;
+  /** When it aborts, no further rule is tried, and the one that is being tried counts for nothing. */
+  readonly signal?: AbortSignal | undefined;
   readonly onStarted?: ((rule: Rule<Subject>) => void) | undefined;
   readonly onFinished?: ((report: RuleReport) => void) | undefined;
 }
@@ -44,17 +46,27 @@ export async function certify<Subject>(
   const startMs = performance.now();
   const tried: RuleReport[] = [];
   for (const rule of rules) {
+    if (options.signal?.aborted) break;
     options.onStarted?.(rule);
     const report = await tryRule(rule, lab, options.command);
+    if (options.signal?.aborted) break;
     tried.push(report);
     options.onFinished?.(report);
   }
-  const { reports, remarks } = applyWaivers(
+  const waived = applyWaivers(
     tried,
     options.waivers,
     lab.todayMs,
-    new Set(rules.map(({ id }) => id)),
+    new Set(tried.map(({ id }) => id)),
   );
+  const { reports } = waived;
+  const remarks =
+    tried.length < rules.length
+      ? [
+          ...waived.remarks,
+          `It was interrupted: ${tried.length} of ${rules.length} rules were tried.`,
+        ]
+      : waived.remarks;
   const counts = countResults(reports);
   return {
     format: 1,

@@ -26,6 +26,8 @@ export interface KitOptions {
   readonly network?: Partial<NetworkSettings> | undefined;
   /** The command that does this again, without --rules and --seed. */
   readonly command: string;
+  /** Ends the run: the report then has the rules that were tried until then. */
+  readonly signal?: AbortSignal | undefined;
   readonly onStart?: ((rules: readonly unknown[]) => void) | undefined;
   readonly onFinished?: ((report: RuleReport) => void) | undefined;
 }

@@ -115,7 +115,10 @@ export interface RunOptions {
    * for runs of many rows, whose memory is looked at.
    */
   readonly isBrief?: boolean | undefined;
-  /** Ends the run from outside after so much real time: it then counts as hung. Default 30 s. */
+  /**
+   * Ends the run from outside after so much real time, times `slowness`: it then counts as hung.
+   * Default 30 s.
+   */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -151,6 +154,8 @@ export interface Lab {
   readonly settings: ConformanceSettings;
   readonly seed: number;
   readonly isExhaustive: boolean;
+  /** How many times longer than usual the connector's first run took, 1 to 10. */
+  readonly slowness: number;
   can(ability: Ability): boolean;
 
   /** `connectionSpecification`. */

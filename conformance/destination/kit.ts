@@ -52,6 +52,7 @@ export async function openDestinationKit(
           command,
         },
         startedAt: startedAt.toISOString(),
+        signal: options.signal,
         onFinished,
       });
     },

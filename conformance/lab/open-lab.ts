@@ -22,7 +22,7 @@ import type { DatabaseServer } from "../target/database.ts";
 import { databaseConfig, databaseLogin } from "../target/database-config.ts";
 import { commandOf, readCommand } from "./commands.ts";
 import { databaseRuns } from "./database-runs.ts";
-import { runConnector } from "./run-connector.ts";
+import { defaultDeadlineMs, runConnector } from "./run-connector.ts";
 
 export interface LabOptions {
   readonly target: Target;
@@ -35,6 +35,8 @@ export interface LabOptions {
   readonly database?: DatabaseServer | { readonly missing: string } | undefined;
   /** Part of each sample that is taken. Default by target: {@link efforts}. */
   readonly effort?: number | undefined;
+  /** Ends the run under way, and refuses further ones. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -47,6 +49,20 @@ const smallestSample = 3;
 /** Runs in this process take some 20 ms, in a sandboxed worker 60, in a container 500 and more. */
 const efforts: Record<TargetKind, number> = { module: 1, program: 1, worker: 0.25, container: 0.1 };
 
+/** What `spec`, which asks nobody, takes on a machine that has time; ms. */
+const usualSpecMs: Record<TargetKind, number> = {
+  module: 100,
+  program: 1_000,
+  worker: 1_000,
+  container: 3_000,
+};
+/** A connector that has not ended after ten times its time hangs. */
+const mostSlowness = 10;
+
+/** How many times slower than usual: no verdict by the clock of a machine that is busy. */
+const slownessOf = (kind: TargetKind, specMs: number) =>
+  Math.min(mostSlowness, Math.max(1, specMs / usualSpecMs[kind]));
+
 /**
  * @throws UnusableError when the connector, its settings or its recordings do not allow any rule to
  * be tried
@@ -58,8 +74,10 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     ? todayMs
     : Date.parse(fixtures.recordings[0]?.metadata.clock_origin ?? "");
   const server = options.database && ("missing" in options.database ? nobody : options.database);
-  const runner = createRunner(target, startMs, server);
+  const runner = createRunner(target, startMs, server, options.signal);
+  const specStartMs = performance.now();
   const firstSpec = await runner.run({ verb: "spec" });
+  const slowness = slownessOf(target.kind, performance.now() - specStartMs);
   const spec = specOf(firstSpec);
   // The configuration of the recordings holds until the author says otherwise.
   const recorded = fixtures.recordings.find(
@@ -82,7 +100,7 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     server && "open" in server
       ? await server.open(databaseLogin(manifest?.egress, config))
       : undefined;
-  runner.use(learned, database);
+  runner.use(learned, database, slowness);
 
   const discovered = filled.recordings.find(
     (one) => one.run.verb === "discover" && one.outcome.status === "succeeded",
@@ -103,6 +121,7 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     seed,
     isExhaustive,
     todayMs,
+    slowness,
     can: (ability) => target.abilities.has(ability),
     spec,
     manifest,
@@ -144,8 +163,11 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
 
 interface Runner {
   readonly runCount: number;
-  /** Runs from now on meet this provider unless they name another one, and this database. */
-  use(learned: LearnedProvider, database: Database | undefined): void;
+  /**
+   * Runs from now on meet this provider unless they name another one, and this database; their
+   * deadlines are so many times longer.
+   */
+  use(learned: LearnedProvider, database: Database | undefined, slowness: number): void;
   readonly run: Lab["run"];
 }
 
@@ -154,27 +176,33 @@ function createRunner(
   target: Target,
   startMs: number,
   databaseServer: { readonly host: string; readonly port: number } | undefined,
+  signal: AbortSignal | undefined,
 ): Runner {
   let learned = learnProvider([], {});
   let database: Database | undefined;
+  let slowness = 1;
   let runCount = 0;
   let queue: Promise<unknown> = Promise.resolve();
   return {
     get runCount() {
       return runCount;
     },
-    use(provider, opened) {
+    use(provider, opened, measured) {
       learned = provider;
       database = opened;
+      slowness = measured;
     },
     run(command, options = {}) {
       const next = queue.then(() => {
+        signal?.throwIfAborted();
         runCount++;
         const work = () =>
           runConnector(target, command, {
             startMs,
             databaseServer,
             ...options,
+            deadlineMs: (options.deadlineMs ?? defaultDeadlineMs) * slowness,
+            signal,
             provider: options.provider ?? learned.provider(),
           });
         const { password } = options.database ?? {};

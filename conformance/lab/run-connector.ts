@@ -23,7 +23,7 @@ import { createConsumer } from "./consumer.ts";
 import { toOutcome } from "./outcome.ts";
 
 /** Real time after which a run is taken to hang. */
-const defaultDeadlineMs = 30_000;
+export const defaultDeadlineMs = 30_000;
 /**
  * For runs against the fault server: long enough for a loaded machine, short enough for a sweep.
  */
@@ -34,6 +34,8 @@ export interface ConnectorRunOptions extends RunOptions {
   readonly startMs: number;
   /** Where the database listens that stands in for the provider. */
   readonly databaseServer?: { readonly host: string; readonly port: number } | undefined;
+  /** Ends the run as its deadline would. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Runs the command to its end, or until its deadline. Throws only when the kit itself fails. */
@@ -88,6 +90,7 @@ export async function runConnector(
       output.during(() => target.run(command, world)),
       options.deadlineMs ?? defaultDeadlineMs,
       cancellation.abort,
+      options.signal,
     );
     settledAfterMs = cancellation.sinceMs();
   } finally {
@@ -193,15 +196,19 @@ async function withDeadline(
   work: Promise<Ending>,
   deadlineMs: number,
   end: () => void,
+  signal: AbortSignal | undefined,
 ): Promise<Ending> {
   const late = Promise.withResolvers<Ending>();
-  const timer = setTimeout(() => {
+  const stop = () => {
     end();
     late.resolve({ exitCode: 1, isHung: true });
-  }, deadlineMs);
+  };
+  const timer = setTimeout(stop, deadlineMs);
+  signal?.addEventListener("abort", stop, { once: true });
   try {
     return await Promise.race([work, late.promise]);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
   }
 }

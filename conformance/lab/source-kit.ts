@@ -50,6 +50,7 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
     effort,
     todayMs: startedAt.getTime(),
     database,
+    signal: options.signal,
   });
   const open = opening.move();
   return {
@@ -72,6 +73,7 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
         kitVersion: packageVersion,
         command: options.command,
         startedAt: startedAt.toISOString(),
+        signal: options.signal,
         onFinished: options.onFinished,
       });
     },

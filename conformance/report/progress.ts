@@ -1,5 +1,6 @@
 /**
- * The progress of a run for a person: one line that changes on a terminal, a line a rule in a log.
+ * The progress of a run for a person: one line that changes on a terminal, a line a rule in a log,
+ * and each failure when it happens.
  */
 import type { RuleReport } from "../contract/report.ts";
 import { durationText, failingResults, plural, resultWords } from "./results.ts";
@@ -18,6 +19,14 @@ export interface ProgressDisplay {
   finished(rule: RuleReport): void;
   /** Leaves nothing behind on a terminal: the report follows. */
   end(): void;
+}
+
+/** What was found first: the report, which has all of it, may be an hour away. */
+function foundLine({ problems, reason }: RuleReport): string {
+  const [sentence = reason] = problems.map((problem) => problem.sentence);
+  if (sentence === undefined) return "";
+  const more = problems.length > 1 ? ` (and ${plural(problems.length - 1, "more problem")})` : "";
+  return `    ${logLine(sentence)}${more}\n`;
 }
 
 /** Back to the beginning of the line, which is then erased. @see ECMA-48 section 8.3.41 EL */
@@ -40,16 +49,16 @@ export function createProgress({ write, isTTY, columns }: ProgressOptions): Prog
     },
     finished(rule) {
       doneCount += 1;
-      if (failingResults.includes(rule.result)) failedCount += 1;
+      const isFailure = failingResults.includes(rule.result);
+      if (isFailure) failedCount += 1;
       const { sign } = resultWords[rule.result];
-      if (isTTY)
-        showLine(
-          `${counter()} ${failedCount > 0 ? `${failedCount} failed · ` : ""}${sign} ${rule.id} ${logLine(rule.title)}`,
-        );
-      else
-        write(
-          `${counter()} ${sign} ${rule.id} ${rule.result} (${durationText(rule.durationMs)}) ${logLine(rule.title)}\n`,
-        );
+      const text = `${counter()} ${sign} ${rule.id} ${rule.result} (${durationText(rule.durationMs)}) ${logLine(rule.title)}\n`;
+      const found = isFailure ? foundLine(rule) : "";
+      if (!isTTY) return write(text + found);
+      if (isFailure) write(eraseLine + text + found);
+      showLine(
+        `${counter()} ${failedCount > 0 ? `${failedCount} failed · ` : ""}${sign} ${rule.id} ${logLine(rule.title)}`,
+      );
     },
     end() {
       if (isTTY) write(eraseLine);

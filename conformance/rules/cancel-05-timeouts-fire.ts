@@ -124,7 +124,7 @@ async function isHanging(
   ];
   if (seen.outcome.status === "hung") {
     report.fail(
-      `${name}, while ${scene}: it had not ended after ${deadlineMs(lab) / 1_000} s${lab.can("clock") ? ", though its waits take no time here" : ""}. Expected: ${limit}, and a failure.`,
+      `${name}, while ${scene}: it had not ended after ${Math.round((deadlineMs(lab) * lab.slowness) / 1_000)} s${lab.can("clock") ? ", though its waits take no time here" : ""}. Expected: ${limit}, and a failure.`,
       ...evidence,
     );
     return true;

@@ -87,7 +87,7 @@ async function tryDatabase(lab: Lab, report: Reporter): Promise<void> {
 
 function problemOf({ outcome, messages }: Observation, lab: Lab): string | undefined {
   if (outcome.status === "hung")
-    return `has not ended after ${deadlineMs(lab) / 1_000} s; it has to fail in time`;
+    return `has not ended after ${Math.round((deadlineMs(lab) * lab.slowness) / 1_000)} s; it has to fail in time`;
   if (outcome.status === "succeeded") return "succeeded; it has to fail";
   if (outcome.status !== "failed")
     return `${outcome.status} with "${outcome.failures[0]?.message ?? "no message"}"; it has to fail with a reason`;

@@ -18,7 +18,7 @@ export default defineRule({
   title:
     "Every recording says of which version of the provider's API it is, when it was made, from which clock and seed, and what was redacted.",
   why: "In a year somebody asks whether a recording is still true. Without its version and date nobody can say; without its seed and clock nobody can make it again.",
-  fix: "Record with `svc record`, which writes all of it; it takes the API's version from --provider-api-version.",
+  fix: "Record with `svc record`, which writes all of it; it takes the API's version from --provider-version.",
   good: "provider_api_version: '2020-09-14'\nrecorded_at: '2026-06-01T00:00:00Z'\nseed: 1",
   bad: "provider_api_version: unknown",
   notApplicable: (lab) =>

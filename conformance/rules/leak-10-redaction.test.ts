@@ -1,4 +1,8 @@
+import { expect, test } from "vitest";
 import { testRule } from "../../fixtures/reference/test-rule.ts";
+import type { Lab } from "../contract/lab.ts";
+import type { Observation } from "../contract/observation.ts";
+import type { Reporter } from "../contract/rule.ts";
 import rule from "./leak-10-redaction.ts";
 
 testRule(rule, {
@@ -6,4 +10,42 @@ testRule(rule, {
     "leak-10-short-secret-masked-everywhere": /api_token is "a"/,
     "leak-10-secret-as-pattern": /a\(b\[c.*the run failed/,
   },
+});
+
+test("a connector whose spec admits an empty secret may refuse it all the same", async () => {
+  const observed = (outcome: object) =>
+    ({
+      command: { verb: "check", config: {} },
+      messages: [],
+      exchanges: [],
+      outcome,
+    }) as unknown as Observation;
+  const refused = observed({
+    status: "failed",
+    failures: [{ message: "api_token is missing.", classes: ["config"] }],
+  });
+  const runs = [
+    {
+      name: "empty",
+      secret: "",
+      normal: observed({ status: "succeeded", failures: [] }),
+      observation: refused,
+    },
+    {
+      name: "a",
+      secret: "a",
+      normal: observed({ status: "succeeded", failures: [] }),
+      observation: refused,
+    },
+  ];
+  const found: string[] = [];
+  const report = {
+    checked: () => undefined,
+    fail: (sentence: string) => void found.push(sentence),
+  };
+  await rule.run(
+    { canaries: [], once: async () => runs } as unknown as Lab,
+    report as unknown as Reporter,
+  );
+  expect(found).toEqual([expect.stringMatching(/^a: the run failed/)]);
 });

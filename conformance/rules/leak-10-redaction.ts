@@ -3,6 +3,7 @@ import type { Observation, ObservedMessage } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { createLeakSearch, type LeakSearch } from "../derive/leaks/leaks.ts";
 import { isDebug } from "../derive/leaks/sinks.ts";
+import { isRefusal } from "../derive/sweeps/refusals.ts";
 import { noSecrets } from "./leak-01-secret-verbatim.ts";
 import { type PlainSecretRun, plainSecretRuns } from "./leak-10.plain-secrets.ts";
 
@@ -24,6 +25,8 @@ export default defineRule({
       // A secret in the path of a URL: no recording fits any more, which says nothing about
       // masking.
       if (run.observation.exchanges.some(({ unmatched }) => unmatched !== undefined)) continue;
+      // No secret at all may be refused, whatever the spec says: that is CHECK-03's.
+      if (run.secret === "" && isRefusal(run.observation)) continue;
       report.checked(run.name);
       compare(run, search, report.fail);
     }

@@ -30,16 +30,15 @@ export const ownLabels: Readonly<Record<string, string>> = {
 
 /** @throws UnusableError when the package or Docker is missing. `image` is for the message. */
 export async function connectDocker(image: string): Promise<Docker> {
-  const command = `svc conformance image:${image}`;
   const library = await import("testcontainers").catch(() => {
     throw new UnusableError(
-      `${command} needs the package testcontainers: npm install --save-dev testcontainers`,
+      `image:${image} needs the package testcontainers: npm install --save-dev testcontainers`,
     );
   });
   const client = await library.getContainerRuntimeClient().catch(() => undefined);
   if (!client)
     throw new UnusableError(
-      `Docker is not reachable: start it, or set DOCKER_HOST. ${command} runs containers.`,
+      `image:${image} runs in a container, and Docker is not reachable: start it, or set DOCKER_HOST.`,
     );
   return client.container.dockerode;
 }
