@@ -78,6 +78,12 @@ export const budgets = {
     together: 32 * KiB,
     beyond: "CONFIG_INVALID",
   },
+  tokenAnswer: {
+    what: "the answer of a token endpoint",
+    bytes: 256 * KiB,
+    beyond: "RESPONSE_TOO_LARGE",
+  },
+  token: { what: "a token in it", bytes: 16 * KiB, beyond: "RESPONSE_INVALID" },
   cookies: {
     what: "cookies of a provider that are searched for",
     count: [32, "cookies"],

@@ -250,7 +250,10 @@ export interface HttpEgress<Field extends string = string> {
   readonly auth: readonly Auth<Field>[];
   /** Starting point; the limiter learns the real limit from response headers. */
   readonly rateLimit?: RateLimit;
-  /** Requests under way at once. Default 4. */
+  /**
+   * Requests under way at once, at most 64. Default 4, or as many as fit where `maxResponseBytes`
+   * is above 64 MiB.
+   */
   readonly concurrency?: number;
   /**
    * Fixed request headers, lower case (`accept`, API version). `accept: application/json` is the
@@ -263,7 +266,10 @@ export interface HttpEgress<Field extends string = string> {
    */
   readonly responseHeaders?: readonly string[];
   readonly errors?: readonly ErrorRule[];
-  /** Decompressed bytes of one answer. Default 64 MiB. */
+  /**
+   * Decompressed bytes of one answer. Default 64 MiB, or 256 MiB divided by a larger concurrency;
+   * both together are at most that.
+   */
   readonly maxResponseBytes?: number;
   /** Declares that this provider's POST requests only read, so that they may be retried. */
   readonly isPostSafe?: boolean;

@@ -440,6 +440,13 @@ describe("a token endpoint that fails", () => {
     ["a web page", 200, "<html>refresh-1-canary</html>", "RESPONSE_INVALID"],
     ["a token with a line break", 200, { access_token: "access\r\nx-evil: 1" }, "RESPONSE_INVALID"],
     ["a token that is no text", 200, { access_token: 7 }, "RESPONSE_INVALID"],
+    ["a long token", 200, { access_token: "aB3-".repeat(4_097) }, "RESPONSE_INVALID"],
+    [
+      "a long refresh token",
+      200,
+      { access_token: "access-canary", refresh_token: "aB3-".repeat(4_097) },
+      "RESPONSE_INVALID",
+    ],
     ["a redirect", 302, { error: "invalid_grant" }, "REDIRECT_REFUSED"],
     ["a huge answer", 200, { access_token: "a".repeat(300_000) }, "RESPONSE_TOO_LARGE"],
   ] as const)("by %s is a clean error", async (_name, status, body, code) => {

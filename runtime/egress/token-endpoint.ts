@@ -15,6 +15,7 @@ import {
   type TokenEndpointRequestOptions,
   type TokenEndpointResponse,
 } from "oauth4webapi";
+import { budgets } from "../contract/budgets.ts";
 import type { Clock } from "../contract/clock.ts";
 import { ConnectorError, type ErrorCode } from "../contract/errors.ts";
 import { isJsonObject } from "../contract/json.ts";
@@ -49,9 +50,6 @@ export interface CodeGrant {
   /** Missing: no proof key was announced. */
   readonly codeVerifier?: string | undefined;
 }
-
-/** A token answer is about 4 KB. */
-const maxTokenBytes = 262_144;
 
 /** `error` of RFC 6749 section 5.2 and what providers send in its place, mostly with status 200. */
 const codesByError: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
@@ -158,7 +156,7 @@ async function requestTokens(
     const body = Buffer.from(String(init.body));
     const request = { method: "POST", url: tokenUrl, headers: init.headers, body } as const;
     return await transport.exchange(request, signal, async ({ status, headers, body }) => {
-      const bytes = await readBody(body, headers, maxTokenBytes);
+      const bytes = await readBody(body, headers, budgets.tokenAnswer.bytes);
       return toTokenResponse(status, bytes, parseRetryAfter(headers["retry-after"], clock.now()));
     });
   };
@@ -227,7 +225,8 @@ const rejectedCode = (status: number): ErrorCode =>
   status === 401 || status === 403 ? "CREDENTIALS_REJECTED" : "REQUEST_REJECTED";
 
 function toMinted(tokens: TokenEndpointResponse): MintedTokens {
-  const isToken = (text: string) => /^[\u0021-\u007e]+$/.test(text);
+  const isToken = (text: string) =>
+    text.length <= budgets.token.bytes && /^[\u0021-\u007e]+$/.test(text);
   if (
     !isToken(tokens.access_token) ||
     (tokens.refresh_token !== undefined && !isToken(tokens.refresh_token))
