@@ -28,6 +28,7 @@ export const docsScript = `SwaggerUIBundle({
   defaultModelsExpandDepth: -1,
   displayRequestDuration: true,
   filter: true,
+  showExtensions: true,
   persistAuthorization: false,
   validatorUrl: null,
 });

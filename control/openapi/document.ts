@@ -8,13 +8,14 @@ import { examples } from "../contract/examples.ts";
 import { type Operation, permissions } from "../contract/operation.ts";
 import { workspaceInput } from "../contract/schemas.ts";
 import { basePath } from "../door/base-path.ts";
-import { answersOf, reasonsOf } from "./answers.ts";
+import { answersOf } from "./answers.ts";
 import {
   type Components,
   createComponents,
   type DocumentPart,
   type DocumentParts,
 } from "./components.ts";
+import { reasonsOf } from "./failures.ts";
 import { guide } from "./guide.ts";
 import { operationIdOf, pascal } from "./names.ts";
 import { createParameters, type OpenApiParameter } from "./parameters.ts";
