@@ -227,5 +227,31 @@ describe("what is cleared", () => {
       expect(asked.filter(({ path }) => path.includes("email-lists"))).toEqual([]);
       expect(await keys(pipeline, "_svc_campaigns")).toEqual(truth(mailer.truth.campaigns()));
     });
+
+    test.each([
+      "before",
+      "after",
+    ])("holds each row once when its worker dies %s all is read", async (when) => {
+      const pipeline = await pipelineOf(["email_lists", "campaigns"]);
+      await run(pipeline, "sync");
+      const dying: JobRunner = async (attempt) => {
+        const dead =
+          when === "before it can write" ? { ...attempt, fence: attempt.fence - 1 } : attempt;
+        // Whatever it said, nobody hears of it.
+        await sync({ ...dead, progress: { ...attempt.progress, status: () => undefined } });
+        await api.db
+          .updateTable("jobs")
+          .set({ lease_until: now() })
+          .where("id", "=", attempt.job.id)
+          .execute();
+        await takeOverLost(api.control.services);
+        return { status: "succeeded" };
+      };
+      const job = await run(pipeline, "reset", anew, dying);
+      expect(job.status).toBe("incomplete");
+      expect(await again(job.id)).toMatchObject({ status: "succeeded", attempt: 2 });
+      expect(await keys(pipeline, "_svc_campaigns")).toEqual(truth(mailer.truth.campaigns()));
+      expect(await keys(pipeline, "_svc_email_lists")).toEqual(truth(mailer.truth.email_lists()));
+    });
   });
 });

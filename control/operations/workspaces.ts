@@ -240,7 +240,10 @@ export const deleteWorkspace = defineWrite({
   },
 });
 
-/** @throws not_found, permission_denied, version_mismatch, workspace_administers_instance, workspace_not_empty */
+/**
+ * @throws not_found, permission_denied, version_mismatch, workspace_administers_instance,
+ * workspace_not_empty
+ */
 async function requireDeletable(db: Db, ctx: OperationContext, id: string): Promise<void> {
   const { user, session } = ctx.caller;
   const row = await db
