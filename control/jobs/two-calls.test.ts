@@ -268,7 +268,7 @@ describe("two calls and a sync", () => {
       .map((found) => found.toSorted((a, b) => points.indexOf(a.point) - points.indexOf(b.point)));
     const only = fc.option(fc.constant(["people"]), { nil: undefined, freq: 6 });
     await fc.assert(fc.asyncProperty(steps, only, play), {
-      numRuns: choose({ quick: 25, whole: 400 }),
+      numRuns: choose({ quick: 8, whole: 150 }),
       endOnFailure: true,
     });
   });

@@ -173,7 +173,7 @@ export const cancelJob = defineWrite({
   path: "/jobs/{job_id}/cancel",
   summary: "Cancel a job",
   description:
-    "What waits ends at once; what runs, within seconds: `cancel_requested` is true until then. Rows that the destination has stay there.",
+    "What waits ends at once; what runs, within seconds: `cancel_requested` is true until then, and it ends as cancelled however far it has come. Rows that the destination has stay there.",
   permission: "run",
   status: 200,
   resource: "job",

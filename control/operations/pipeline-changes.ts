@@ -208,7 +208,7 @@ export const updatePipeline = defineWrite({
   path: "/pipelines/{pipeline_id}",
   summary: "Change a pipeline",
   description:
-    "For the next job; one that is under way goes on as it began. Streams take the place of those before. A stream with another cursor, mode, key or table is read from the beginning.",
+    "For the next job; an attempt that is under way goes on as it began. Streams take the place of those before. A stream with another cursor, mode, key or table is read from the beginning.",
   permission: "write",
   limit: "provider",
   status: 200,
