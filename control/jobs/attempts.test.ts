@@ -53,6 +53,29 @@ const commit = ({ job }: ClaimedJob) =>
     .execute();
 
 describe("the end of an attempt", () => {
+  test("that succeeded writes what is true only then, unless a cancellation came before", async () => {
+    let count = 0;
+    const done = {
+      status: "succeeded" as const,
+      commit: async () => {
+        count += 1;
+      },
+    };
+    await addJob(api);
+    await end(await begin(), done);
+    expect(count).toBe(1);
+    const id = await addJob(api);
+    const claimed = await begin();
+    await cancel(id);
+    await end(claimed, done);
+    expect(count).toBe(1);
+    expect(await jobRow(api, id)).toMatchObject({
+      status: "cancelled",
+      failure: { type: "manual_cancellation" },
+    });
+    expect(await attemptRows(api, id)).toMatchObject([{ status: "cancelled" }]);
+  });
+
   test("that succeeded ends the job", async () => {
     const id = await addJob(api);
     expect(await end(await begin(), { status: "succeeded" })).toBeUndefined();

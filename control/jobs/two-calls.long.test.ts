@@ -24,7 +24,7 @@ import { type CallName, call, callNames, enable, type Scene } from "../../tests/
 import { openKeyring } from "../vault/keyring.ts";
 
 const soon = { timeout: 200_000, interval: 100 };
-const samples = Number(process.env.SAMPLES ?? 40);
+const samples = Number(process.env.SAMPLES ?? 20);
 const streams = ["email_lists", "campaigns", "subscribers"] as const;
 /** Those that need no streams of a database. */
 const names = callNames.filter(
