@@ -2,7 +2,11 @@ import { sql } from "kysely";
 import { ControlError } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
 
-/** Which table the id in a path belongs to. */
+/**
+ * Which table the id in a path belongs to. What belongs to another one stands after it: of a path
+ * with both, it is meant. The order of the parameters says nothing: a proposal is kept as jsonb,
+ * which has its own.
+ */
 const tables: Readonly<Record<string, string>> = {
   credential_id: "credentials",
   source_id: "sources",
@@ -30,11 +34,13 @@ export const unversioned: readonly string[] = ["workspace_id", "session_id", "ca
 export const isKnownTarget = (param: string): boolean =>
   param in tables || unversioned.includes(param);
 
-/**
- * The table that the path's last id belongs to; undefined when it names no row of the workspace.
- */
+/** The parameter that names the row that a path acts on. */
+const targetParam = (params: Readonly<Record<string, string>>): string | undefined =>
+  Object.keys(tables).findLast((name) => name in params);
+
+/** The table of the row that a path acts on; undefined when it names no row of the workspace. */
 export const tableOf = (params: Readonly<Record<string, string>>): string | undefined =>
-  tables[Object.keys(params).findLast((param) => param in tables) ?? ""];
+  tables[targetParam(params) ?? ""];
 
 /** The resource that a request acts on. */
 export interface ProposalTarget {
@@ -54,8 +60,8 @@ export async function findTarget(
   params: Readonly<Record<string, string>>,
   { lock = false } = {},
 ): Promise<ProposalTarget | undefined> {
-  const [name, id] = Object.entries(params).findLast(([param]) => param in tables) ?? [];
-  const table = name === undefined ? undefined : tables[name];
+  const id = params[targetParam(params) ?? ""];
+  const table = tableOf(params);
   if (table === undefined || id === undefined) return undefined;
   const { rows } = await sql<{ version: number | null }>`
     SELECT (to_jsonb(target) -> 'version')::integer AS version FROM ${sql.table(table)} AS target
