@@ -425,13 +425,16 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
     body: exampleOf("approval_policy.update"),
   }),
   "webhook_endpoint.create": async () => ({
-    body: { name: "Ours", url: "https://hooks.example.com/svc/events" },
+    body: exampleOf("webhook_endpoint.create"),
   }),
   "webhook_endpoint.update": async (world) => ({
     params: await endpoint(world),
-    body: { event_types: ["pipeline.failed"] },
+    body: exampleOf("webhook_endpoint.update"),
   }),
-  "webhook_endpoint.rotate_secret": async (world) => ({ params: await endpoint(world), body: {} }),
+  "webhook_endpoint.rotate_secret": async (world) => ({
+    params: await endpoint(world),
+    body: exampleOf("webhook_endpoint.rotate_secret"),
+  }),
   "webhook_endpoint.test": async (world) => ({ params: await endpoint(world), body: {} }),
   "webhook_endpoint.delete": async (world) => ({ params: await endpoint(world) }),
   "webhook_delivery.redeliver": async (world) => {

@@ -115,13 +115,15 @@ export const namedListQuery = {
   ),
 };
 
-/** Data of every list; the item has a title, by which documents call it. */
-export const List = <T extends TObject>(item: T) =>
-  StrictObject(
+/** Data of every list; the item has a title, by which documents call it and its list. */
+export const List = <T extends TObject>(item: T) => {
+  const { title } = item as { readonly title?: string };
+  return StrictObject(
     {
       items: Type.Array(item),
       next_cursor: Nullable(Type.String({ description: "Of the next page; null: there is none." })),
       has_more: Type.Boolean(),
     },
-    { title: `${(item as { readonly title?: string }).title}List` },
+    title === undefined ? {} : { title: `${title}List` },
   );
+};
