@@ -15,6 +15,14 @@ import { createDeliverer } from "./deliver.ts";
 import { publishFacts } from "./publish.ts";
 import type { WebhookSender } from "./send-webhook.ts";
 
+test("a process that announces jobs tells events by itself", async () => {
+  await using api = await startTestControl({ jobs: "announce" });
+  const id = await addJob(api);
+  await api.call("POST", `/jobs/${id}/cancel`, { body: {} });
+  const told = async () => (await api.call("GET", "/events?type=job.cancelled")).body.data.items;
+  await expect.poll(async () => (await told()).length, { timeout: 100_000 }).toBe(1);
+});
+
 describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
   let postgres: PostgresServer;
   let receiver: EventReceiver;
