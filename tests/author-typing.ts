@@ -92,6 +92,62 @@ defineSource({
   async check() {},
   async *read() {},
 });
+interface Ticket {
+  readonly id: number;
+  readonly subject: string;
+}
+const tickets: readonly Ticket[] = [];
+const ticketSchema = Type.Object({ id: Type.Integer(), subject: Type.String() });
+const noteSchema = Type.Object({ note_id: Type.Integer(), at: Type.String() });
+const tracker = {
+  id: "conn_x",
+  version: "1.0.0",
+  title: "X",
+  spec,
+  egress: http({ baseUrl: "https://example.com", auth: bearer("api_token") }),
+  async check() {},
+} as const;
+defineSource({
+  ...tracker,
+  streams: [
+    { name: "tickets", schema: ticketSchema, primaryKey: ["id"] },
+    { name: "notes", schema: noteSchema, primaryKey: ["note_id"], cursorField: "at" },
+  ],
+  state: Type.Object({ since: Type.String() }),
+  async *read(_ctx, stream) {
+    const name: "tickets" | "notes" = stream.name;
+    void name;
+    // rows of an interface, which has no index signature
+    yield records(tickets);
+    yield checkpoint({ since: "2026-01-01" });
+  },
+});
+defineSource({
+  ...tracker,
+  streams: [
+    { name: "notes", schema: noteSchema, primaryKey: ["note_id"] },
+    // @ts-expect-error a key is a property of its own stream's schema
+    { name: "tickets", schema: ticketSchema, primaryKey: ["note_id"] },
+  ],
+  async *read() {},
+});
+defineSource({
+  ...tracker,
+  // @ts-expect-error so is a cursor
+  streams: [{ name: "tickets", schema: ticketSchema, cursorField: "updated" }],
+  async *read() {},
+});
+defineSource({
+  ...tracker,
+  streams: [{ name: "tickets", schema: ticketSchema }],
+  state: Type.Object({ since: Type.String() }),
+  // @ts-expect-error a checkpoint has the shape that was declared
+  async *read() {
+    yield checkpoint({ sinc: "2026-01-01" });
+  },
+});
+// @ts-expect-error a row is an object
+records(["x"]);
 // @ts-expect-error a default has the type of its setting
 withDefault(Type.Integer(), "100");
 // @ts-expect-error a default is one of the choices

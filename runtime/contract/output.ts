@@ -12,13 +12,16 @@ export type Output<State = JsonValue> =
   | { readonly type: "checkpoint"; readonly state: State };
 
 /** One row. Prefer {@link records}: a page at a time is several times faster. */
-export function record(row: Row): Output<never> {
-  return { type: "records", rows: [row] };
+export function record(row: object): Output<never> {
+  return records([row]);
 }
 
-/** The rows of a page, in order. The array must not change afterwards. */
-export function records(rows: readonly Row[]): Output<never> {
-  return { type: "records", rows };
+/**
+ * The rows of a page, in order: objects of any type, whose declared properties are written. The
+ * array must not change afterwards.
+ */
+export function records(rows: readonly object[]): Output<never> {
+  return { type: "records", rows: rows as readonly Row[] };
 }
 
 /**

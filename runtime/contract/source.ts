@@ -36,7 +36,7 @@ export interface Source<
   /** The network it needs: {@link http} or {@link postgres}. */
   readonly egress: E;
   /** Streams that exist for every account. Give either this or `discover`. */
-  readonly streams?: readonly S[];
+  readonly streams?: readonly (S & KeyedBySchema<S>)[];
   /**
    * Streams that depend on the account, one after another; reading stops at the first beyond 6,000.
    */
@@ -68,8 +68,30 @@ export interface Source<
     ctx: Context<PublicConfig<Spec>, E>,
     stream: SelectedStream<S>,
     state: ([TSchema] extends [State] ? JsonValue : Static<State>) | undefined,
-  ): AsyncIterable<Output<unknown>>;
+  ): AsyncIterable<Output<[TSchema] extends [State] ? unknown : Unfinished<Static<State>>>>;
 }
+
+/** A checkpoint may hold undefined where a property may be absent: JSON leaves it out. */
+type Unfinished<T> = T extends object
+  ? {
+      [K in keyof T]: Record<never, never> extends Pick<T, K>
+        ? Unfinished<T[K]> | undefined
+        : Unfinished<T[K]>;
+    }
+  : T;
+
+/** Keys and cursors are properties of the stream's schema, where the compiler knows both. */
+type KeyedBySchema<S extends Stream> = S extends { readonly schema: TObject<infer Properties> }
+  ? S & {
+      readonly primaryKey?:
+        | readonly NameIn<Properties, NonNullable<S["primaryKey"]>[number]>[]
+        | undefined;
+      readonly cursorField?: NameIn<Properties, NonNullable<S["cursorField"]>> | undefined;
+    }
+  : S;
+type NameIn<Properties, Name extends string> = string extends keyof Properties | Name
+  ? string
+  : keyof Properties & string;
 
 /**
  * Names of config properties; dotted paths reach into nested objects and are checked when the
