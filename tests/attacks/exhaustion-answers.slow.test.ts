@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { choose } from "../effort.ts";
 import { meet } from "./exhaustion-case.ts";
 
 let provider: Server;
@@ -40,8 +41,9 @@ test.each<[attack: string, sizes: number[], outcome: RegExp]>([
   ["answers-nobody-takes-but-more", [32 * MiB], /^CONNECTOR_TIMEOUT take what it was sent$/],
   ["requests", [100], /^CONNECTOR_TIMEOUT/],
 ])("%s %j: %s", async (attack, sizes, outcome) => {
-  const met = await meet("check", attack, sizes, port);
-  expect(met.map(({ size }) => size)).toEqual(sizes);
+  const tried = choose({ quick: sizes.slice(-1), whole: sizes });
+  const met = await meet("check", attack, tried, port);
+  expect(met.map(({ size }) => size)).toEqual(tried);
   for (const one of met) expect(one.outcome).toMatch(outcome);
   // 64 MiB wait to be taken, and 8 answers of 32 MiB are on their way at once, in pieces and whole.
   expect(met.at(-1)?.grownMb).toBeLessThan(900);

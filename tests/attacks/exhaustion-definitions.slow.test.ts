@@ -1,6 +1,7 @@
 /** What a connector says of itself, in doubling sizes: refused, and not taken in. */
 import { expect, test } from "vitest";
 import { budgets } from "../../runtime/contract/budgets.ts";
+import { choose } from "../effort.ts";
 import { meet } from "./exhaustion-case.ts";
 
 const invalid = "CONNECTOR_INVALID";
@@ -11,7 +12,7 @@ test.each<[attack: string, sizes: number[], outcome: string]>([
   ["long-schema", [8_000_000, 64_000_000], `${invalid} definition is larger than 2097152 bytes`],
   ["deep-schema", [8, 16, 32], `${invalid} definition is nested deeper than 64 levels`],
   ["deep-schema", [1_000, 2_000], `${invalid} definition is nested deeper than 64 levels`],
-  ["default-of-choices", [500, 1_000], `${invalid} spec has more than 5000 values`],
+  ["default-of-choices", [500, 2_000], `${invalid} spec has more than 5000 values`],
   ["default-of-choices", [100_000], `${invalid} definition is larger than 2097152 bytes`],
   ["types", [500, 1_000, 2_000], `${invalid} spec has a list of more than 1000 items`],
   ["types", [10_000, 20_000], `${invalid} spec has more than 5000 values`],
@@ -31,8 +32,9 @@ test.each<[attack: string, sizes: number[], outcome: string]>([
     `${invalid} egress.maxResponseBytes must be at most 268435456 divided by the concurrency`,
   ],
 ])("%s %j: %s", async (attack, sizes, outcome) => {
-  const met = await meet("spec", attack, sizes);
-  expect(met.map(({ size }) => size)).toEqual(sizes);
+  const tried = choose({ quick: sizes.slice(-1), whole: sizes });
+  const met = await meet("spec", attack, tried);
+  expect(met.map(({ size }) => size)).toEqual(tried);
   expect(met.at(-1)?.outcome).toBe(outcome);
   expect(met.at(-1)?.grownMb).toBeLessThan(100);
 });

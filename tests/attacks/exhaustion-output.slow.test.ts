@@ -1,5 +1,6 @@
 /** What a worker says while a verb runs, in doubling sizes: each ends as it should. */
 import { expect, test } from "vitest";
+import { choose } from "../effort.ts";
 import { meet } from "./exhaustion-case.ts";
 
 const protocol = "CONNECTOR_PROTOCOL";
@@ -83,8 +84,9 @@ test.each<[verb: string, attack: string, sizes: number[], outcome: string]>([
   ["read", "deep-state", [200, 400_000], `${protocol} a state is nested deeper than 200 levels`],
   ["read", "states", [500_000, 1 * MB], "STATE_TOO_LARGE"],
 ])("%s, %s %j: %s", async (verb, attack, sizes, outcome) => {
-  const met = await meet(verb, attack, sizes);
-  expect(met.map(({ size }) => size)).toEqual(sizes);
+  const tried = choose({ quick: sizes.slice(-1), whole: sizes });
+  const met = await meet(verb, attack, tried);
+  expect(met.map(({ size }) => size)).toEqual(tried);
   expect(met.at(-1)?.outcome).toBe(outcome);
   expect(met.at(-1)?.grownMb).toBeLessThan(400);
 });
