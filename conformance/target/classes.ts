@@ -6,6 +6,7 @@ export const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
   CONFIG_INVALID: "config",
   BASE_URL_REFUSED: "config",
   ADDRESS_REFUSED: "config",
+  LOCAL_REFUSED: "config",
   RESOURCE_NOT_FOUND: "config",
   CATALOG_INVALID: "config",
   STREAM_UNKNOWN: "config",

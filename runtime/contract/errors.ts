@@ -43,6 +43,13 @@ export const errorTable = {
       "The host resolves to an address that connections may not be made to[ ({addressClass})].",
     fix: "Use a public address; an operator opens private networks in svc.config.yaml under allow_networks.",
   },
+  LOCAL_REFUSED: {
+    kind: "config",
+    http: 422,
+    message:
+      "The connector's provider is declared on this machine (http, or localhost), which is for development only.",
+    fix: "Pass --allow-local to svc read, check, discover or record while you write it; to run it anywhere else, declare the https:// URL of the provider.",
+  },
   CREDENTIALS_REJECTED: {
     kind: "config",
     http: 424,

@@ -24,6 +24,11 @@ export interface HostOptions {
   /** Deadlines and retries of HTTP requests. */
   readonly http?: Partial<HttpLimits> | undefined;
   /**
+   * Connectors under development may declare a provider on this machine: with this, such a one is
+   * reached at loopback addresses, and nothing else is opened. No setting says it. Default false.
+   */
+  readonly allowLocal?: boolean | undefined;
+  /**
    * Loaded workers that are kept ready for each connector that was used: for servers, and for many
    * short runs. Default 0.
    */

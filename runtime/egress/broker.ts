@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { Clock } from "../contract/clock.ts";
 import type { Egress } from "../contract/egress.ts";
-import type { ProviderRequest } from "../contract/host.ts";
+import type { HostOptions, ProviderRequest } from "../contract/host.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/network.ts";
 import type { RateLedger } from "../contract/rate-ledger.ts";
@@ -37,6 +37,8 @@ export interface BrokerOptions {
   /** Where other processes with the same credential count their requests. */
   readonly ledger?: RateLedger | undefined;
   readonly limits?: Partial<HttpLimits> | undefined;
+  /** A declared provider on this machine is reached; see {@link HostOptions.allowLocal}. */
+  readonly allowLocal?: boolean | undefined;
   /** 0 ≤ x < 1, for jitter. Default Math.random. */
   readonly random?: (() => number) | undefined;
   /** Only for destinations: sessions with a database are not made read-only. Default false. */

@@ -22,8 +22,11 @@ import { toLookupError, toTlsError } from "./connection-errors.ts";
 export interface GuardOptions {
   readonly settings: Pick<NetworkSettings, "allowNetworks">;
   readonly seams?: NetworkSeams | undefined;
-  /** "names-only" refuses IP literals, public ones too; "any" (default) classifies them. */
-  readonly rule?: "names-only" | "any" | undefined;
+  /**
+   * "names-only" refuses IP literals, public ones too; "any" (default) classifies them;
+   * "loopback-only" refuses every address but this machine's own, whatever the settings open.
+   */
+  readonly rule?: "names-only" | "any" | "loopback-only" | undefined;
 }
 
 export interface DialOptions extends GuardOptions {
@@ -34,6 +37,11 @@ export interface DialOptions extends GuardOptions {
 export interface GuardedConnectOptions extends Omit<DialOptions, "rule"> {
   /** The one port that requests may go to: that of the declared base URL. Default 443. */
   readonly allowedPort?: number | undefined;
+  /**
+   * The provider is declared on this machine: http or https, to loopback addresses only. Default
+   * false.
+   */
+  readonly isLocal?: boolean | undefined;
 }
 
 export interface ResolvedAddress {
@@ -53,11 +61,12 @@ const keepAliveDelayMs = 60_000;
  */
 export async function resolveGuarded(
   host: string,
-  { settings, seams, rule = "any" }: GuardOptions,
+  options: GuardOptions,
   signal: AbortSignal,
 ): Promise<readonly ResolvedAddress[]> {
+  const { seams, rule = "any" } = options;
   if (signal.aborted) throw toConnectorError(signal.reason, "CANCELLED");
-  const name = host.replace(/^\[(.*)\]$/, "$1");
+  const name = withoutBrackets(host);
   const isLiteral = isIP(name) !== 0;
   // The system's resolver reads 2130706433, 0x7f.1 and 127.1 as addresses; no name ends in a
   // number.
@@ -69,9 +78,7 @@ export async function resolveGuarded(
   const addresses = isLiteral
     ? [name]
     : await lookUp(name, seams?.resolve ?? resolveBySystem, signal);
-  const notAllowed = addresses.find(
-    (address) => !isAllowedAddress(address, settings.allowNetworks),
-  );
+  const notAllowed = addresses.find((address) => !isAllowed(address, options));
   if (notAllowed !== undefined) throw refused(classifyAddress(notAllowed));
   if (addresses.length === 0) throw new ConnectorError("HOST_UNKNOWN");
   return addresses.map((address) => ({ address, family: isIP(address) === 4 ? 4 : 6 }));
@@ -105,10 +112,7 @@ export async function dialGuarded(
   // A seam leads to loopback by purpose; everything else must have arrived where it was sent, and
   // be allowed there.
   const peer = socket.remoteAddress ?? "";
-  if (
-    !dial &&
-    !(isSameAddress(peer, target) && isAllowedAddress(peer, options.settings.allowNetworks))
-  ) {
+  if (!dial && !(isSameAddress(peer, target) && isAllowed(peer, options))) {
     socket.destroy();
     throw peer === ""
       ? new ConnectorError("CONNECTION_FAILED", { reason: "reset" })
@@ -116,6 +120,11 @@ export async function dialGuarded(
   }
   return socket.setNoDelay(true).setKeepAlive(true, keepAliveDelayMs);
 }
+
+const isAllowed = (address: string, { settings, rule }: GuardOptions): boolean =>
+  rule === "loopback-only"
+    ? classifyAddress(address) === "loopback"
+    : isAllowedAddress(address, settings.allowNetworks);
 
 /** The last one is kept: parsing the trusted roots takes longer than a handshake. */
 let trusted: { readonly ca: string | undefined; readonly context: SecureContext } | undefined;
@@ -134,38 +143,42 @@ function trusting(ca: string | undefined): SecureContext {
 
 /**
  * A connector for `new Agent({ connect })` of undici: https to a name on the allowed port, over a
- * guarded connection, with the certificate always verified for that name. Its callback gets a TLS
- * socket or a ConnectorError: ADDRESS_REFUSED, HOST_UNKNOWN, CONNECTION_FAILED, TLS_FAILED,
- * PROVIDER_TIMEOUT (connect); INTERNAL for a request that the runtime itself must never make
- * (another protocol or port, a socket path, another server name).
+ * guarded connection, with the certificate always verified for that name; or what `isLocal` says.
+ * Its callback gets a socket or a ConnectorError: ADDRESS_REFUSED, HOST_UNKNOWN, CONNECTION_FAILED,
+ * TLS_FAILED, PROVIDER_TIMEOUT (connect); INTERNAL for a request that the runtime itself must never
+ * make (another protocol or port, a socket path, another server name).
  */
 export function createGuardedConnect(options: GuardedConnectOptions): buildConnector.connector {
-  const { allowedPort = 443, seams, connectTimeoutMs } = options;
+  const { allowedPort = 443, isLocal = false, seams, connectTimeoutMs } = options;
   const secureContext = trusting(seams?.ca);
 
-  async function connect(request: buildConnector.Options): Promise<TLSSocket> {
+  async function connect(request: buildConnector.Options): Promise<Socket> {
     const { hostname, protocol, port, servername, socketPath, httpSocket } = request;
+    const isPlain = isLocal && protocol === "http:";
     const isExpected =
-      protocol === "https:" &&
-      Number(port || 443) === allowedPort &&
+      (isPlain || protocol === "https:") &&
+      Number(port || (isPlain ? 80 : 443)) === allowedPort &&
       (!servername || servername === hostname) &&
       !socketPath &&
       !httpSocket;
     if (!isExpected) throw new ConnectorError("INTERNAL");
     using deadline = createDeadline(connectTimeoutMs);
-    const dialOptions: DialOptions = { ...options, rule: "names-only" };
+    const dialOptions: DialOptions = { ...options, rule: isLocal ? "loopback-only" : "names-only" };
     const socket = await dialGuarded(
       { host: hostname, port: allowedPort },
       dialOptions,
       deadline.signal,
     );
-    return await secure(socket, hostname, deadline.signal);
+    return isPlain ? socket : await secure(socket, hostname, deadline.signal);
   }
 
-  function secure(socket: Socket, servername: string, signal: AbortSignal): Promise<TLSSocket> {
+  function secure(socket: Socket, hostname: string, signal: AbortSignal): Promise<TLSSocket> {
     const secured = connectTls({
       socket,
-      servername,
+      // No server name is an address (RFC 6066 section 3); the certificate is verified for it.
+      ...(isIP(withoutBrackets(hostname)) === 0
+        ? { servername: hostname }
+        : { host: withoutBrackets(hostname) }),
       secureContext,
       ALPNProtocols: ["http/1.1"],
       // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing.
@@ -200,6 +213,8 @@ export function createGuardedConnect(options: GuardedConnectOptions): buildConne
     );
   };
 }
+
+const withoutBrackets = (host: string) => host.replace(/^\[(.*)\]$/, "$1");
 
 const refused = (addressClass: string) => new ConnectorError("ADDRESS_REFUSED", { addressClass });
 

@@ -21,7 +21,7 @@ import { checkCall } from "./check-call.ts";
 import { createSlots } from "./concurrency.ts";
 import { createOutcomeReader } from "./outcome.ts";
 import { checkHeaders } from "./request-headers.ts";
-import { requestUrl, resolveBaseUrl } from "./request-url.ts";
+import { portOf, requestUrl, resolveBaseUrl } from "./request-url.ts";
 import { acceptEncoding, createCookieWatch, defaultMaxResponseBytes } from "./response.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
 import { createSendQueue, type SendQueue } from "./send-queue.ts";
@@ -45,7 +45,7 @@ const maxRedirects = 3;
 const repeatableMethods: ReadonlySet<string> = new Set(["GET", "PUT", "DELETE"]);
 /**
  * A broker for a provider's HTTP API. `close` it when the run ends.
- * @throws BASE_URL_REFUSED, CONFIG_INVALID a credential or part of the URL is missing or cannot be
+ * @throws BASE_URL_REFUSED, LOCAL_REFUSED, CONFIG_INVALID a credential or part of the URL is missing or cannot be
  * sent, CONNECTOR_INVALID
  */
 export function createHttpBroker(options: BrokerOptions): Broker {
@@ -53,7 +53,9 @@ export function createHttpBroker(options: BrokerOptions): Broker {
   const declaration = withAnswerLimits(httpDeclaration(options));
   const limits: HttpLimits = { ...defaultHttpLimits, ...options.limits };
   const { concurrency } = declaration;
-  const base = writer?.baseUrl ?? resolveBaseUrl(declaration.baseUrl, config, settings, spec);
+  const { url: base, isLocal } = writer?.baseUrl
+    ? { url: writer.baseUrl, isLocal: false }
+    : resolveBaseUrl(declaration.baseUrl, config, settings, spec, options.allowLocal);
   const auth = createAuthenticator(declaration.auth, config, secrets);
   const toPlainRequest = createRequestMaker(base, declaration, auth);
 
@@ -77,7 +79,8 @@ export function createHttpBroker(options: BrokerOptions): Broker {
   const transport = createTransport({
     settings,
     seams,
-    port: Number(base.port || 443),
+    port: portOf(base),
+    isLocal,
     connections: concurrency,
     limits,
   });

@@ -7,7 +7,7 @@ const settings = { approvedHosts: ["mailer.example.com"], allowNetworks: [] };
 
 describe("a base URL", () => {
   test("is a template filled from the configuration", () => {
-    const url = resolveBaseUrl(
+    const { url } = resolveBaseUrl(
       "https://{environment}.example.com/v2/",
       { environment: "Sandbox" },
       settings,
@@ -65,7 +65,7 @@ describe("a base URL", () => {
       pathEnd: "/api",
       approvedHosts: ["*.tenants.example.net"],
     };
-    const resolve = (base_url: string) => resolveBaseUrl(declared, { base_url }, settings).href;
+    const resolve = (base_url: string) => resolveBaseUrl(declared, { base_url }, settings).url.href;
     expect(resolve("https://MAILER.example.com:443/api")).toBe("https://mailer.example.com/api");
     expect(resolve("https://one.tenants.example.net/api")).toBe(
       "https://one.tenants.example.net/api",

@@ -3,16 +3,25 @@ import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { NetworkSettings } from "../contract/network.ts";
 import { schemaOf } from "../spec/egress-fields.ts";
+import { parseLocalUrl } from "../spec/local-url.ts";
 import { checkBaseUrl } from "./base-url.ts";
 import { configText } from "./config-field.ts";
 
 /** One DNS label: what a config value may put into a URL template. */
 const singleLabel = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
+/** Where requests of a run go. */
+export interface BaseUrl {
+  readonly url: URL;
+  /** On this machine, as declared: the guard opens loopback addresses for it, and no others. */
+  readonly isLocal: boolean;
+}
+
 /**
  * The declared base URL for this configuration, without a slash at the end.
- * @throws BASE_URL_REFUSED a customer's URL that is not approved · CONFIG_INVALID a value that does
- * not fit into the template ·
+ * @param allowLocal whether it may be on this machine
+ * @throws LOCAL_REFUSED · BASE_URL_REFUSED a customer's URL that is not approved · CONFIG_INVALID a
+ * value that does not fit into the template ·
  *   CONNECTOR_INVALID a template that gives no plain https URL
  */
 export function resolveBaseUrl(
@@ -20,17 +29,22 @@ export function resolveBaseUrl(
   config: JsonObject,
   settings: NetworkSettings,
   spec?: JsonObject,
-): URL {
-  if (typeof baseUrl === "string") return fillTemplate(baseUrl, config, spec);
+  allowLocal = false,
+): BaseUrl {
+  if (typeof baseUrl === "string") {
+    const local = parseLocalUrl(baseUrl);
+    if (!local) return { url: fillTemplate(baseUrl, config, spec), isLocal: false };
+    if (!allowLocal) throw new ConnectorError("LOCAL_REFUSED");
+    return { url: local, isLocal: true };
+  }
   const { field, pathEnd, approvedHosts = [] } = baseUrl;
   const raw = configText(config, field);
-  return new URL(
-    checkBaseUrl(raw, {
-      approvedHosts: [...approvedHosts, ...settings.approvedHosts],
-      pathEnd,
-      field,
-    }),
-  );
+  const checked = checkBaseUrl(raw, {
+    approvedHosts: [...approvedHosts, ...settings.approvedHosts],
+    pathEnd,
+    field,
+  });
+  return { url: new URL(checked), isLocal: false };
 }
 
 /**
@@ -87,6 +101,10 @@ export function requestUrl(
     throw refused("the path leaves the base URL");
   return url;
 }
+
+/** The port that a URL leads to, said or not. */
+export const portOf = ({ port, protocol }: URL): number =>
+  Number(port || (protocol === "http:" ? 80 : 443));
 
 /** True when `url` has the base's origin and lies at or under its path. */
 export function isUnder(base: URL, url: URL): boolean {

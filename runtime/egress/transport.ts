@@ -9,7 +9,7 @@ import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/network.ts";
 import type { HttpMethod } from "../wire/http-call.ts";
 import { toConnectionError } from "./connection-errors.ts";
-import { createGuardedConnect } from "./guard.ts";
+import { createGuardedConnect, type GuardedConnectOptions } from "./guard.ts";
 import { observed } from "./observed.ts";
 import type { ResponseHeaders } from "./rate-limit-headers.ts";
 import type { RequestHeaders } from "./request-headers.ts";
@@ -51,6 +51,8 @@ export interface TransportOptions {
   readonly seams: NetworkSeams | undefined;
   /** The only port that is dialled. */
   readonly port: number;
+  /** The declared provider is on this machine; as in {@link GuardedConnectOptions}. */
+  readonly isLocal?: boolean | undefined;
   readonly connections: number;
   readonly limits: HttpLimits;
 }
@@ -62,6 +64,7 @@ export function createTransport({
   settings,
   seams,
   port,
+  isLocal,
   connections,
   limits,
 }: TransportOptions): Transport {
@@ -72,6 +75,7 @@ export function createTransport({
         settings,
         seams,
         allowedPort: port,
+        isLocal,
         connectTimeoutMs,
       }),
   );

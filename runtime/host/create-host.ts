@@ -47,6 +47,7 @@ export function createHost(options: HostOptions = {}): Host {
     seams: options.seams ?? {},
     limits,
     http: options.http ?? {},
+    allowLocal: options.allowLocal === true,
     tokens: options.tokens ?? (() => undefined),
   };
 

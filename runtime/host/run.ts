@@ -37,6 +37,7 @@ export interface HostParts {
   readonly seams: NetworkSeams;
   readonly limits: WorkerLimits;
   readonly http: Partial<HttpLimits>;
+  readonly allowLocal: boolean;
   readonly tokens: NonNullable<HostOptions["tokens"]>;
 }
 
@@ -121,6 +122,7 @@ export async function withRun<T>(
       settings: parts.settings,
       seams: parts.seams,
       limits: parts.http,
+      allowLocal: parts.allowLocal,
       tokens,
       ledger: options.ledger,
       onWaiting: (untilMs, reason) => emit({ type: "waiting", untilMs, reason }),

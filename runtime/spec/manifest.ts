@@ -12,6 +12,7 @@ import {
 } from "./authorization.ts";
 import { closedSpec } from "./config.ts";
 import { fieldFaults, schemaOf } from "./egress-fields.ts";
+import { parseLocalUrl } from "./local-url.ts";
 import { schemaExcess } from "./schema-budget.ts";
 import { unreachableSecret } from "./secret-fields.ts";
 import { createStreamList } from "./streams.ts";
@@ -88,7 +89,7 @@ const RuleText = Type.String({ maxLength: 500 });
 const HttpEgressShape = Type.Object(
   {
     kind: Type.Literal("http"),
-    baseUrl: Type.Union([Url, ApprovedUrl]),
+    baseUrl: Type.Union([Type.String({ maxLength: 500 }), ApprovedUrl]),
     auth: Type.Array(Auth, { maxItems: 10 }),
     rateLimit: Type.Optional(
       Type.Object({ requests: Count(1_000_000), perMs: Count(86_400_000) }, exactly),
@@ -171,7 +172,7 @@ export function parseManifest(value: JsonValue): Manifest {
       problem: "must be http or postgres",
     });
   refuse(check(egress as unknown as JsonValue), "egress");
-  if (egress.kind === "http") refuse(answerFaults(egress), "egress");
+  if (egress.kind === "http") refuse([...baseUrlFaults(egress), ...answerFaults(egress)], "egress");
   compileOrRefuse(closedSpec(manifest.spec), "spec");
   if (manifest.state) compileOrRefuse(manifest.state, "state");
   const lost = unreachableSecret(manifest.spec as JsonObject);
@@ -195,6 +196,15 @@ function refuse(faults: readonly Fault[], prefix = ""): void {
   if (!fault) return;
   const path = [prefix, fault.path].filter((part) => part !== "").join(".") || "definition";
   throw new ConnectorError("CONNECTOR_INVALID", { path, problem: fault.problem });
+}
+
+function baseUrlFaults({ baseUrl }: HttpEgress): Fault[] {
+  const isFit =
+    typeof baseUrl !== "string" || baseUrl.startsWith("https://") || parseLocalUrl(baseUrl);
+  if (isFit) return [];
+  const problem =
+    "must begin with https://; http may be declared for http://localhost, http://127.0.0.1 and http://[::1] only, any port, for svc read --allow-local";
+  return [{ path: "baseUrl", problem }];
 }
 
 /** What may come at once has to fit into memory. */
