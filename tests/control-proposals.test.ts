@@ -84,6 +84,8 @@ describe("every operation", () => {
       .select(["action", "outcome"])
       .where("approval_id", "=", id)
       .where("action", "=", operation.id)
+      // A new workspace has the entry too.
+      .where("workspace_id", "=", api.first.id)
       .where((eb) => eb.or([eb("resource_id", "is", null), eb("resource_id", "!=", id)]))
       .execute();
   const snapshot = async () => {
