@@ -55,6 +55,6 @@ export {
   Timestamp,
   withDefault,
 } from "./contract/spec.ts";
-export type { SelectedStream, Stream, SyncMode } from "./contract/stream.ts";
+export type { CursorProposal, SelectedStream, Stream, SyncMode } from "./contract/stream.ts";
 export { parseExact, rawJson } from "./wire/exact-json.ts";
 export { pagesByCursor, pagesByNumber, pagesByOffset } from "./worker/paging.ts";

@@ -32,6 +32,15 @@ import { namespaceDefinitions } from "../pipelines/table-names.ts";
 const Path = Type.Array(Type.String());
 const SyncMode = OneOf(["full_refresh", "incremental"]);
 
+const ProposedCursor = StrictObject(
+  {
+    field: Type.String(),
+    finds: OneOf(["changes", "new_rows"]),
+    is_indexed: Type.Boolean({ description: "Without an index each sync looks at all rows." }),
+  },
+  { title: "ProposedCursor" },
+);
+
 const CatalogStreamData = StrictObject(
   {
     name: Type.String(),
@@ -40,6 +49,10 @@ const CatalogStreamData = StrictObject(
     supported_sync_modes: Type.Array(SyncMode),
     source_defined_cursor: Type.Boolean(),
     default_cursor_field: Path,
+    proposed_cursors: Type.Array(ProposedCursor, {
+      description:
+        "Fields that may serve as the cursor where the source has none of its own, the best one first; none is used unless it is chosen.",
+    }),
     source_defined_primary_key: Type.Array(Path),
     selected: Type.Boolean({ description: "A pipeline between these two syncs it already." }),
     suggested: Type.Boolean({ description: "It is in suggested_configuration." }),
@@ -164,6 +177,7 @@ export const preparePipeline = defineCompute({
           supported_sync_modes: [...stream.supported_sync_modes],
           source_defined_cursor: stream.source_defined_cursor,
           default_cursor_field: [...stream.default_cursor_field],
+          proposed_cursors: (stream.proposed_cursors ?? []).map((proposal) => ({ ...proposal })),
           source_defined_primary_key: stream.source_defined_primary_key.map((path) => [...path]),
           selected: selected.has(identityOf(stream)),
           suggested: !isLeftOut(stream),

@@ -1,10 +1,17 @@
-import { streamLabel } from "../contract/catalog.ts";
+import { type CatalogStream, streamLabel } from "../contract/catalog.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { secretKeyword } from "../contract/spec.ts";
 import { connectorArgument, openConnector } from "./connector.ts";
+import {
+  type ChosenCursors,
+  cursorOf,
+  describeProposal,
+  requireStreams,
+  takeCursors,
+} from "./cursors.ts";
 import { exitCode } from "./exit.ts";
 import { readConfig } from "./files.ts";
-import { addConfigOptions, addHostOptions } from "./options.ts";
+import { addHostOptions, addTrialOptions } from "./options.ts";
 import type { CommandBuilder } from "./program.ts";
 import { formatTable } from "./table.ts";
 import { printable, UsageError } from "./usage.ts";
@@ -38,11 +45,12 @@ function settingsOf(spec: JsonObject): string[][] {
 
 /** `svc check <connector> --config f`: tells whether the configuration works. 1: it does not. */
 export const buildCheck: CommandBuilder = (command, terminal) => {
-  addConfigOptions(command)
+  addTrialOptions(command)
     .argument("<connector>", connectorArgument)
     .addHelpText("after", "\nExample: svc check postgres --config my-db.yaml")
     .action(async (name, options) => {
-      const config = await readConfig(configPath(options.config, "check"), terminal.cwd);
+      const path = configPath(options.config, "check");
+      const { config } = takeCursors(await readConfig(path, terminal.cwd));
       await using opened = await openConnector(terminal, name, options);
       const result = await opened.host.check(opened.connector, config, { signal: terminal.signal });
       if (result.status === "succeeded") return terminal.out.line("The configuration works.");
@@ -54,23 +62,37 @@ export const buildCheck: CommandBuilder = (command, terminal) => {
 
 /** `svc discover <connector> --config f`: the streams that can be read. */
 export const buildDiscover: CommandBuilder = (command, terminal) => {
-  addConfigOptions(command)
+  addTrialOptions(command)
     .argument("<connector>", connectorArgument)
     .addHelpText("after", "\nExample: svc discover postgres --config my-db.yaml")
     .action(async (name, options) => {
-      const config = await readConfig(configPath(options.config, "discover"), terminal.cwd);
+      const path = configPath(options.config, "discover");
+      const { config, cursors } = takeCursors(await readConfig(path, terminal.cwd));
       await using opened = await openConnector(terminal, name, options);
       const { host, connector } = opened;
       const streams = await host.discover(connector, config, { signal: terminal.signal });
+      requireStreams(streams, cursors);
       const rows = streams.map((stream) => [
         streamLabel(stream),
         String(Object.keys((stream.json_schema.properties ?? {}) as object).length),
         stream.source_defined_primary_key.map((path) => path.join(".")).join(", "),
         stream.supported_sync_modes.join(", "),
+        cursorText(stream, cursors),
       ]);
-      await terminal.out.line(formatTable(["stream", "fields", "primary key", "sync modes"], rows));
+      await terminal.out.line(
+        formatTable(["stream", "fields", "primary key", "sync modes", "cursor"], rows),
+      );
     });
 };
+
+/** The cursor of a stream: its own, the one that the configuration chooses, or what could be chosen. */
+function cursorText(stream: CatalogStream, cursors: ChosenCursors): string {
+  const chosen = cursorOf(stream, cursors);
+  if (chosen !== undefined) return chosen;
+  if (stream.default_cursor_field.length > 0) return stream.default_cursor_field.join(".");
+  const [best] = stream.proposed_cursors ?? [];
+  return best ? `could be ${describeProposal(best)}` : "";
+}
 
 function configPath(path: string | undefined, verb: string): string {
   if (path === undefined) throw new UsageError(`${verb} needs --config FILE`);

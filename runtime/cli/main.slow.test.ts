@@ -540,7 +540,7 @@ describe("svc read leaves data that can be queried", () => {
       stderr: expect.stringContaining("(CREDENTIALS_REJECTED)"),
     });
     expect((await svc(folder, ["discover", counting, "--config", "c.json"])).stdout).toMatch(
-      /^numbers +2 +id +full_refresh, incremental$/m,
+      /^numbers +2 +id +full_refresh, incremental +id$/m,
     );
     expect((await svc(folder, ["spec", counting])).stdout).toMatch(
       /^token +required, secret +Token$/m,

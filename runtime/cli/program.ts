@@ -168,7 +168,9 @@ function checkValues(command: CommandUnknownOpts, argv: readonly string[]): void
     const name = option.name();
     let isGiven = false;
     command.on(`option:${name}`, (value?: string) => {
-      if (isGiven) throw new UsageError(`--${name} is given twice`);
+      // An option that begins as an empty list is given as often as one likes.
+      const isList = option.defaultValue instanceof Map || Array.isArray(option.defaultValue);
+      if (isGiven && !isList) throw new UsageError(`--${name} is given twice`);
       isGiven = true;
       // "--config --catalog x": the next flag is not the value.
       const isFlag = value?.startsWith("--") && !argv.includes(`--${name}=${value}`);

@@ -1,17 +1,19 @@
 import { stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
+import { Option } from "@commander-js/extra-typings";
 import type { ConfiguredStream, StreamDescriptor } from "../contract/catalog.ts";
 import type { ReadSummary, StreamSummary } from "../contract/host.ts";
 import { openDuckdbOutput } from "../sinks/duckdb.ts";
 import { openJsonlOutput } from "../sinks/jsonl.ts";
 import type { OutputOptions, OutputSink } from "../sinks/output.ts";
 import { connectorArgument, type HostValues, openConnector } from "./connector.ts";
+import { addCursor, type ChosenCursors, takeCursors } from "./cursors.ts";
 import { exitCode } from "./exit.ts";
 import { readConfig } from "./files.ts";
-import { addConfigOptions } from "./options.ts";
+import { addTrialOptions } from "./options.ts";
 import type { CommandBuilder } from "./program.ts";
 import { createProgress, formatBytes, formatCount, formatDuration } from "./progress.ts";
-import { selectStreams } from "./selection.ts";
+import { describeSelection, selectStreams } from "./selection.ts";
 import { formatTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 import { printable, UsageError } from "./usage.ts";
@@ -22,13 +24,21 @@ import { printable, UsageError } from "./usage.ts";
  * where this one stopped.
  */
 export const buildRead: CommandBuilder = (command, terminal) => {
-  addConfigOptions(command)
+  addTrialOptions(command)
     .argument("<connector>", connectorArgument)
     .allowExcessArguments()
     .option("--streams <A,B>", "streams to read; default all")
     .option("--out <PLACE>", "a folder for JSON lines (default ./out) or a .duckdb file for tables")
     .option("--incremental", "read only what is new wherever that is possible")
     .option("--full-refresh", "read everything again")
+    .addOption(
+      new Option(
+        "--cursor <STREAM=COLUMN>",
+        "read a stream incrementally by this column, as often as you like; *=COLUMN for all that have it",
+      )
+        .argParser(addCursor)
+        .default(new Map() as ChosenCursors, "none"),
+    )
     .addHelpText("after", "\nExample: svc read postgres --config my-db.yaml --out shop.duckdb")
     .action(async (name, options, { args: [, unexpected] }) => {
       if (unexpected !== undefined)
@@ -37,6 +47,8 @@ export const buildRead: CommandBuilder = (command, terminal) => {
         );
       if (options.incremental && options.fullRefresh)
         throw new UsageError("choose one of --incremental and --full-refresh");
+      if (options.fullRefresh && options.cursor.size > 0)
+        throw new UsageError("choose one of --cursor and --full-refresh");
       if (options.config === undefined) throw new UsageError("read needs --config FILE");
       await read(name, { ...options, config: options.config }, terminal);
     });
@@ -46,6 +58,7 @@ interface ReadOptions extends HostValues {
   readonly config: string;
   readonly out?: string | undefined;
   readonly streams?: string | undefined;
+  readonly cursor: ChosenCursors;
   readonly incremental?: true | undefined;
   readonly fullRefresh?: true | undefined;
 }
@@ -55,7 +68,7 @@ async function read(name: string, options: ReadOptions, terminal: Terminal): Pro
   const mode = incremental ? "incremental" : fullRefresh ? "full_refresh" : undefined;
   const { clock, signal, isTTY, columns, cwd, err } = terminal;
   const place = await choosePlace(options.out ?? "out", cwd);
-  const config = await readConfig(options.config, cwd);
+  const { config, cursors } = takeCursors(await readConfig(options.config, cwd));
   await using opened = await openConnector(terminal, name, options);
   const { host, connector, id } = opened;
   const progress = createProgress({
@@ -71,7 +84,9 @@ async function read(name: string, options: ReadOptions, terminal: Terminal): Pro
     await host.discover(connector, config, verb),
     options.streams,
     mode,
+    new Map([...cursors, ...options.cursor]),
   );
+  for (const line of describeSelection(streams)) await err.line(line);
   const sink = await place.open({ connectorId: id, clock, streams });
   let summary: ReadSummary;
   try {

@@ -1,43 +1,98 @@
 import { type CatalogStream, type ConfiguredStream, streamLabel } from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
+import { type ChosenCursors, cursorOf, proposalOf, requireStreams } from "./cursors.ts";
 import { printable, suggestion, UsageError } from "./usage.ts";
 
 /**
- * The mode that the person asked for; undefined = incremental where the source has a cursor of its own, else
- * full refresh.
+ * The mode that the person asked for; undefined = incremental where the source has a cursor of its
+ * own, else full refresh.
  */
 export type ChosenMode = "incremental" | "full_refresh" | undefined;
 
 /**
  * The selection of `svc read`. `names` are stream names or `namespace.name`, separated by commas;
- * undefined = all.
- * @throws UsageError for an unknown or ambiguous name, SYNC_MODE_UNSUPPORTED for a named stream
- * that cannot be read incrementally
+ * undefined = all. A stream with a chosen cursor is read incrementally unless everything is to be
+ * read again.
+ * @throws UsageError for an unknown or ambiguous name, a cursor that cannot be, and where
+ * incremental is asked for and no stream, or not the named one, can be read so;
+ * SYNC_MODE_UNSUPPORTED for a named stream that only has full refresh
  */
 export function selectStreams(
   catalog: readonly CatalogStream[],
   names: string | undefined,
   mode: ChosenMode,
+  cursors: ChosenCursors = new Map(),
 ): ConfiguredStream[] {
   const streams = names === undefined ? catalog : namedStreams(catalog, names);
   if (streams.length === 0) throw new UsageError("there are no streams to read");
-  return streams.map((stream) => {
-    const canResume =
-      stream.supported_sync_modes.includes("incremental") && stream.default_cursor_field.length > 0;
-    if (mode === "incremental" && names !== undefined && !canResume) {
-      throw new ConnectorError("SYNC_MODE_UNSUPPORTED", {
-        stream: streamLabel(stream),
-        syncMode: "incremental",
-      });
-    }
-    const isIncremental =
-      canResume && (mode === "incremental" || (mode === undefined && stream.source_defined_cursor));
-    return {
-      stream,
-      sync_mode: isIncremental ? "incremental" : "full_refresh",
-      ...(isIncremental ? { cursor_field: stream.default_cursor_field } : {}),
-    };
-  });
+  requireStreams(catalog, cursors);
+  const selected = streams.map((stream) => select(stream, mode, cursors, names !== undefined));
+  if (mode === "incremental" && !selected.some(isIncremental)) {
+    const proposed = streams.find(({ proposed_cursors: some }) => some && some.length > 0);
+    throw new UsageError(
+      proposed
+        ? `no stream has a cursor of its own; choose columns, for instance ${proposalOf(proposed, "")}; discover proposes some`
+        : "no stream can be read incrementally as it is; choose a column with --cursor STREAM=COLUMN, or leave out --incremental",
+    );
+  }
+  return selected;
+}
+
+const isIncremental = ({ sync_mode }: ConfiguredStream) => sync_mode === "incremental";
+
+function select(
+  stream: CatalogStream,
+  mode: ChosenMode,
+  cursors: ChosenCursors,
+  isNamed: boolean,
+): ConfiguredStream {
+  const chosen = cursorOf(stream, cursors);
+  const cursor = chosen === undefined ? stream.default_cursor_field : [chosen];
+  const hasMode = stream.supported_sync_modes.includes("incremental");
+  const canResume = hasMode && cursor.length > 0;
+  if (mode === "incremental" && isNamed && !canResume) {
+    const label = streamLabel(stream);
+    if (!hasMode)
+      throw new ConnectorError("SYNC_MODE_UNSUPPORTED", { stream: label, syncMode: "incremental" });
+    const how =
+      proposalOf(stream, "choose a column: ") ||
+      `choose a column that grows with each change: --cursor ${printable(label)}=COLUMN`;
+    throw new UsageError(`${printable(label)} has no cursor of its own; ${how}`);
+  }
+  const isChosen = chosen !== undefined || mode === "incremental";
+  return canResume && mode !== "full_refresh" && (isChosen || stream.source_defined_cursor)
+    ? { stream, sync_mode: "incremental", cursor_field: cursor }
+    : { stream, sync_mode: "full_refresh" };
+}
+
+/** Most streams that are named in one line. */
+const maxNamed = 8;
+
+/** How each stream will be read, in lines for people. */
+export function describeSelection(streams: readonly ConfiguredStream[]): string[] {
+  const label = ({ stream }: ConfiguredStream) => printable(streamLabel(stream), 60);
+  const list = (title: string, some: readonly ConfiguredStream[], text: typeof label) => {
+    if (some.length === 0) return [];
+    const more = some.length - maxNamed;
+    const named = some.slice(0, maxNamed).map(text).join(", ");
+    return [`${title}: ${named}${more > 0 ? ` and ${more} more` : ""}`];
+  };
+  const whole = streams.filter((one) => !isIncremental(one));
+  const proposed = whole.find(({ stream }) => stream.proposed_cursors?.[0]?.finds === "changes");
+  return [
+    ...list("Incremental", streams.filter(isIncremental), (one) => {
+      const by = one.stream.source_defined_cursor
+        ? ""
+        : ` by ${printable(String(one.cursor_field))}`;
+      return `${label(one)}${by}`;
+    }),
+    ...list("Full refresh", whole, label),
+    ...(proposed
+      ? [
+          `Only what changed can be read with ${proposalOf(proposed.stream, "")}; discover proposes columns.`,
+        ]
+      : []),
+  ];
 }
 
 function namedStreams(catalog: readonly CatalogStream[], names: string): CatalogStream[] {

@@ -1,6 +1,6 @@
 import type { Egress } from "./egress.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-import type { SyncMode } from "./stream.ts";
+import type { CursorProposal, SyncMode } from "./stream.ts";
 
 /**
  * A stream as discover lists it: plain data, in Airbyte's words.
@@ -14,6 +14,11 @@ export interface CatalogStream {
   readonly source_defined_cursor: boolean;
   /** The stream's own cursor as a path, or empty. */
   readonly default_cursor_field: readonly string[];
+  /**
+   * What the user might choose as the cursor, the best one first. An addition of ours to the
+   * protocol's words.
+   */
+  readonly proposed_cursors?: readonly CursorProposal[];
   /** Each inner array is a path. */
   readonly source_defined_primary_key: readonly (readonly string[])[];
   readonly is_resumable: boolean;

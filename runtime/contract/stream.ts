@@ -4,6 +4,15 @@ import type { JsonSchema } from "./json.ts";
 /** How a stream is read: everything each time, or only what is new since the saved state. */
 export type SyncMode = "full_refresh" | "incremental";
 
+/** A column by which a stream can probably be read incrementally. */
+export interface CursorProposal {
+  readonly field: string;
+  /** What a later run would find by it: rows that were changed too, or new ones only. */
+  readonly finds: "changes" | "new_rows";
+  /** Without an index each run looks at all rows. */
+  readonly is_indexed: boolean;
+}
+
 /**
  * A set of rows of one shape. `name` (with `namespace`) identifies it for good: renaming one is a
  * breaking change.
@@ -26,6 +35,11 @@ export interface Stream {
    * The property that orders rows for incremental reads; leave it out when the user chooses one.
    */
   readonly cursorField?: string | undefined;
+  /**
+   * Columns that the user might choose as the cursor, the best one first: a proposal, never used
+   * unless somebody chooses it.
+   */
+  readonly proposedCursors?: readonly CursorProposal[] | undefined;
   /** Default: `["full_refresh"]`. */
   readonly syncModes?: readonly SyncMode[] | undefined;
   /** True when a full refresh can go on from a checkpoint after a crash. */

@@ -21,6 +21,16 @@ export const Stream = Type.Object({
   supported_sync_modes: Type.Array(SyncModes, { default: ["full_refresh"] }),
   source_defined_cursor: Type.Boolean({ default: false }),
   default_cursor_field: Type.Array(Type.String(), { default: [] }),
+  proposed_cursors: Type.Optional(
+    Type.Array(
+      Type.Object({
+        field: Type.String(),
+        finds: Type.Union([Type.Literal("changes"), Type.Literal("new_rows")]),
+        is_indexed: Type.Boolean(),
+      }),
+      { maxItems: 100 },
+    ),
+  ),
   source_defined_primary_key: Type.Array(Path, { default: [] }),
   is_resumable: Type.Boolean({ default: false }),
 });
@@ -77,6 +87,7 @@ function keyFault(stream: CatalogStream): Fault | undefined {
   const fields = [
     ...stream.source_defined_primary_key.map((one) => one[0] ?? ""),
     ...stream.default_cursor_field,
+    ...(stream.proposed_cursors ?? []).map(({ field }) => field),
   ];
   const unknown = fields.find((field) => !Object.hasOwn(properties, field));
   if (unknown === undefined) return undefined;

@@ -111,6 +111,7 @@ export function toCatalogStream(stream: Stream): CatalogStream {
     supported_sync_modes: stream.syncModes ?? ["full_refresh"],
     source_defined_cursor: stream.cursorField !== undefined,
     default_cursor_field: stream.cursorField === undefined ? [] : [stream.cursorField],
+    ...(stream.proposedCursors?.length ? { proposed_cursors: stream.proposedCursors } : {}),
     source_defined_primary_key: (stream.primaryKey ?? []).map((field) => [field]),
     is_resumable: stream.isResumable ?? stream.syncModes?.includes("incremental") ?? false,
   };

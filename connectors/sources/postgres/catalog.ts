@@ -11,6 +11,10 @@ export interface Column extends Conversion {
   /** The schema of the type, where its operators are. */
   readonly typeSchema: string;
   readonly isNullable: boolean;
+  /** An index of all rows begins with it. */
+  readonly isIndexed: boolean;
+  /** The server numbers new rows with it: an identity, or a default from a sequence. */
+  readonly isNumbered: boolean;
 }
 
 export interface Table {
@@ -94,7 +98,10 @@ const selectColumns = (tables: string) => `
   LEFT JOIN pg_catalog.pg_index i ON i.indrelid = t.oid AND i.indisprimary
   CROSS JOIN LATERAL (
     SELECT pg_catalog.json_agg(pg_catalog.json_build_array(a.attnum, a.attname, a.attnotnull, a.atttypid::pg_catalog.int8,
-      a.atttypmod, pg_catalog.format_type(a.atttypid, a.atttypmod)) ORDER BY a.attnum) AS list
+      a.atttypmod, pg_catalog.format_type(a.atttypid, a.atttypmod),
+      EXISTS (SELECT FROM pg_catalog.pg_index x WHERE x.indrelid = t.oid AND x.indisvalid AND x.indpred IS NULL AND x.indkey[0] = a.attnum),
+      a.attidentity <> '' OR (a.atthasdef AND EXISTS (SELECT FROM pg_catalog.pg_attrdef d
+        WHERE d.adrelid = t.oid AND d.adnum = a.attnum AND pg_catalog.pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%'))) ORDER BY a.attnum) AS list
     FROM pg_catalog.pg_attribute a
     WHERE a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
       AND (t.whole OR (t."isReadable" AND pg_catalog.has_column_privilege(t.oid, a.attnum, 'SELECT')))
@@ -108,6 +115,8 @@ type ListedColumn = readonly [
   type: number,
   modifier: number,
   typeName: string,
+  isIndexed: boolean,
+  isNumbered: boolean,
 ];
 
 function toTable(
@@ -121,7 +130,8 @@ function toTable(
     .slice(0, Number(indnkeyatts ?? 0))
     .map(Number);
   const key = keyNumbers.map((number) => listed.find(([attnum]) => attnum === number)?.[1]);
-  const columns = listed.map(([attnum, column, notNull, oid, modifier, typeName]): Column => {
+  const columns = listed.map((one): Column => {
+    const [attnum, column, notNull, oid, modifier, typeName, isIndexed, isNumbered] = one;
     const type = types.get(oid);
     const isKey = keyNumbers.includes(attnum);
     return {
@@ -135,6 +145,8 @@ function toTable(
       typeName,
       typeSchema: type?.schema ?? "pg_catalog",
       isNullable: !notNull,
+      isIndexed,
+      isNumbered,
     };
   });
   const primaryKey = key.filter((column) => column !== undefined);

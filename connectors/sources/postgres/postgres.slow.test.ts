@@ -406,6 +406,33 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       ).toBe(true);
     });
 
+    test("proposes columns that may serve as a cursor, those that find changes and have an index first", async () => {
+      const database = await createDatabase(`
+        CREATE TABLE orders (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, created_at timestamptz, "updatedAt" timestamptz, note text);
+        CREATE TABLE indexed (last_modified timestamp, changed_on date, x int); CREATE INDEX ON indexed (changed_on);
+        CREATE TABLE partly (updated_at timestamptz); CREATE INDEX ON partly (updated_at) WHERE updated_at > '2020-01-01';
+        CREATE TABLE counted (id serial PRIMARY KEY); CREATE TABLE given (id int PRIMARY KEY, updated_by text, updated_at text);
+        CREATE TABLE pair (a serial, b int, PRIMARY KEY (a, b)); CREATE VIEW v AS SELECT "updatedAt" FROM orders`);
+      await using run = createRun(database);
+      const proposed = Object.fromEntries(
+        (await collect(run.discover())).map(({ name, proposedCursors = [] }) => [
+          name,
+          proposedCursors.map(({ field, finds, is_indexed }) =>
+            [field, finds, is_indexed ? "indexed" : ""].join(" ").trim(),
+          ),
+        ]),
+      );
+      expect(proposed).toEqual({
+        orders: ["updatedAt changes", "id new_rows indexed", "created_at new_rows"],
+        indexed: ["changed_on changes indexed", "last_modified changes"],
+        partly: ["updated_at changes"],
+        counted: ["id new_rows indexed"],
+        given: [],
+        pair: [],
+        v: ["updatedAt changes"],
+      });
+    });
+
     test("patterns choose tables, in which _ and % mean themselves", async () => {
       const database = await createDatabase(
         "CREATE TABLE order_1 (); CREATE TABLE orderx1 (); CREATE TABLE orders (); CREATE TABLE tmp_a ()",

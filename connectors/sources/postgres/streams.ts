@@ -9,6 +9,7 @@ import {
   selectNamed,
   type Table,
 } from "./catalog.ts";
+import { proposeCursors } from "./cursors.ts";
 import type { PostgresContext } from "./spec.ts";
 
 /** Most tables that one discovery lists. @see control API specification, part 8 */
@@ -51,7 +52,8 @@ export async function* discoverStreams(
   }
 }
 
-function toStream({ schema, name, columns, primaryKey }: Table): Stream {
+function toStream(table: Table): Stream {
+  const { schema, name, columns, primaryKey } = table;
   const canOrder = columns.some(({ isOrderable }) => isOrderable);
   return {
     name,
@@ -62,6 +64,7 @@ function toStream({ schema, name, columns, primaryKey }: Table): Stream {
     },
     primaryKey,
     syncModes: canOrder ? ["full_refresh", "incremental"] : ["full_refresh"],
+    proposedCursors: proposeCursors(table),
     isResumable: primaryKey.length > 0,
   };
 }
