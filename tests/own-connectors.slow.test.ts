@@ -222,6 +222,16 @@ describe("what cannot be added is told in one line:", () => {
     await operatorOf(api).run("connector.remove", { body: { connector: "conn_helpdesk" } });
   });
 
+  test.each([
+    "http://127.0.0.1:7788/v1",
+    "https://localhost:7788/v1",
+  ])("one whose provider is declared on this machine, as %s", async (baseUrl) => {
+    await changeModule(connector, "https://api.notes.example.com/v1", baseUrl);
+    await says(
+      /its provider is declared on this machine .* declare the https:\/\/ URL of the provider$/,
+    );
+  });
+
   test("one that says something else of itself each time", async () => {
     await changeModule(connector, 'title: "Helpdesk"', 'title: "Helpdesk " + Math.random()');
     await says(/it says something else of itself than before/);

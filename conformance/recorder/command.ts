@@ -3,6 +3,7 @@
 import { join, relative, resolve } from "node:path";
 import {
   addSettingsOption,
+  allowLocalFlag,
   type CommandBuilder,
   ConnectorError,
   createHost,
@@ -25,6 +26,7 @@ export const buildRecord: CommandBuilder = (command, terminal) => {
   addSettingsOption(command)
     .argument("<connector>", "a connector: a name, the path of a module, or image:NAME")
     .allowExcessArguments()
+    .option(...allowLocalFlag)
     .option(
       "--config <FILE>",
       'settings of a live account, JSON or YAML; {"$file": "path"} reads a secret from a file; none for connectors of a database, which stands in the seed',
@@ -60,6 +62,7 @@ interface RecordCommandOptions {
   readonly providerVersion?: string | undefined;
   readonly seed?: number | undefined;
   readonly settings?: string | undefined;
+  readonly allowLocal?: true | undefined;
 }
 
 /**
@@ -91,6 +94,7 @@ async function recordAccount(
       connector: isImage(wanted) ? await imageOf(wanted, cwd) : connectorOf(wanted, cwd),
       config: await readConfig(options.config, cwd),
       settings: await loadNetworkSettings(cwd, options.settings),
+      allowLocal: options.allowLocal,
       createHost: terminal.createHost,
       signal: terminal.signal,
       folder,

@@ -39,6 +39,8 @@ export interface RecordOptions {
   readonly config: JsonObject;
   /** Hosts and networks that the operator allows. */
   readonly settings?: Partial<NetworkSettings> | undefined;
+  /** As in {@link HostOptions}. */
+  readonly allowLocal?: boolean | undefined;
   /** For simulators. */
   readonly seams?: NetworkSeams | undefined;
   /** Default "process". */
@@ -160,6 +162,7 @@ async function openSubject(options: RecordOptions): Promise<RecordedSubject> {
     host: {
       sandbox: options.sandbox ?? "process",
       settings: options.settings,
+      allowLocal: options.allowLocal,
       seams,
     },
     createHost: options.createHost ?? createHost,

@@ -6,6 +6,7 @@ import {
   type CatalogStream,
   ConnectorError,
   type Host,
+  isLocal,
   type Manifest,
   manifestDigest,
   type PinnedSandbox,
@@ -63,6 +64,10 @@ async function inspect(
     throw refused(`its code is another than expected: ${code}`);
   const manifest = await host.spec({ ...module, pin: { code, sandbox } });
   requireNoBuiltIn(manifest.id);
+  if (isLocal(manifest.egress))
+    throw refused(
+      "its provider is declared on this machine (http, or localhost), which is for svc read --allow-local only: declare the https:// URL of the provider",
+    );
   const pin = { code, sandbox, manifest: manifestDigest(manifest) };
   // Every later load must say the same of it: one that does not is told now.
   await host.spec({ ...module, pin });

@@ -13,6 +13,7 @@ export interface HostValues {
   readonly settings?: string | undefined;
   readonly sandbox?: SandboxLevel | undefined;
   readonly memory?: number | undefined;
+  readonly allowLocal?: true | undefined;
 }
 
 /** A connector and the host that its verbs run in. */
@@ -31,7 +32,7 @@ export interface OpenConnector extends AsyncDisposable {
 export async function openConnector(
   terminal: Terminal,
   wanted: string,
-  { settings: file, sandbox, memory }: HostValues,
+  { settings: file, sandbox, memory, allowLocal }: HostValues,
 ): Promise<OpenConnector> {
   const connector = named(wanted, terminal.cwd);
   const settings = await loadSettings(terminal.cwd, file);
@@ -39,6 +40,7 @@ export async function openConnector(
     clock: terminal.clock,
     settings: { ...settings, databaseNetworks: ownNetworks },
     sandbox,
+    allowLocal,
     limits: memory === undefined ? {} : { memoryMb: memory },
   });
   await using opening = new AsyncDisposableStack();

@@ -24,6 +24,15 @@ export const addConfigOptions = (command: Command) =>
     'settings of the connector, JSON or YAML; {"$file": "path"} reads a secret from a file',
   );
 
+export const allowLocalFlag = [
+  "--allow-local",
+  "reach the provider of a connector under development that declares it on this machine (http, localhost)",
+] as const;
+
+/** Adds the flags of the commands with which a person tries a connector. */
+export const addTrialOptions = (command: Command) =>
+  addConfigOptions(command).option(...allowLocalFlag);
+
 export const addSettingsOption = (command: Command) =>
   command.option(
     "--settings <FILE>",
