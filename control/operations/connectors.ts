@@ -25,12 +25,15 @@ const connectorFields = {
   category: OneOf(connectorCategories),
   auth_types: Type.Array(OneOf(authTypes)),
   release_stage: OneOf(releaseStages),
-  supports: StrictObject({
-    full_refresh: Type.Boolean(),
-    incremental: Type.Boolean(),
-    namespaces: Type.Boolean(),
-    ssl: Type.Boolean(),
-  }, { title: "ConnectorFeatures" }),
+  supports: StrictObject(
+    {
+      full_refresh: Type.Boolean(),
+      incremental: Type.Boolean(),
+      namespaces: Type.Boolean(),
+      ssl: Type.Boolean(),
+    },
+    { title: "ConnectorFeatures" },
+  ),
   enabled: Type.Boolean({ description: "False: nothing new can be started with it." }),
   documentation_url: Nullable(Type.String()),
 };
@@ -152,13 +155,16 @@ export const getConnector = defineRead({
   permission: "read",
   workspace: "none",
   params: connectorParams,
-  data: StrictObject({
-    ...connectorFields,
-    streams_preview: Type.Array(StreamPreview, {
-      description: "With its standard settings; empty where the streams are the account's.",
-    }),
-    limits: StrictObject({ max_tables: Type.Integer() }),
-  }, { title: "ConnectorWithStreams" }),
+  data: StrictObject(
+    {
+      ...connectorFields,
+      streams_preview: Type.Array(StreamPreview, {
+        description: "With its standard settings; empty where the streams are the account's.",
+      }),
+      limits: StrictObject({ max_tables: Type.Integer() }),
+    },
+    { title: "ConnectorWithStreams" },
+  ),
   errors: ["not_found"],
   async run(ctx, { params }) {
     const definition = namedConnector(ctx, params.connector_id);

@@ -84,13 +84,18 @@ const defineStart = ({ id, path, what, connectorId: preset }: Way) =>
     isRepeatable: true,
     // Where the path names the connector, the body need not.
     body: (preset === undefined ? SourceStart : PresetStart) as typeof SourceStart,
-    data: StrictObject({
-      authorization_url: Type.String({ description: "It holds the state: for this browser only." }),
-      state: Type.String(),
-      oauth_session_id: Id("oauthSession"),
-      expires_at: Time,
-      connector_id: Type.String(),
-    }, { title: "OauthStart" }),
+    data: StrictObject(
+      {
+        authorization_url: Type.String({
+          description: "It holds the state: for this browser only.",
+        }),
+        state: Type.String(),
+        oauth_session_id: Id("oauthSession"),
+        expires_at: Time,
+        connector_id: Type.String(),
+      },
+      { title: "OauthStart" },
+    ),
     errors: startErrors,
     guard: (ctx, { body }) => startParts(ctx, connectorOf(ctx, preset, body.connector_id), body),
     async prepare(ctx, { body }, { definition, manifest, client, config, credential }) {
@@ -142,14 +147,17 @@ const defineCallback = ({ id, path, what, connectorId: preset }: Way) =>
     mustFinish: true,
     secretFields: ["code", "state", "query_params"],
     body: CallbackBody,
-    data: StrictObject({
-      credential_handle: Handle,
-      credential_id: Id("credential"),
-      connector_id: Type.String(),
-      status: OneOf(credentialStatuses),
-      granted_scopes: Type.Array(Type.String()),
-      expires_at: Type.Optional(Time),
-    }, { title: "ConnectedAccount" }),
+    data: StrictObject(
+      {
+        credential_handle: Handle,
+        credential_id: Id("credential"),
+        connector_id: Type.String(),
+        status: OneOf(credentialStatuses),
+        granted_scopes: Type.Array(Type.String()),
+        expires_at: Type.Optional(Time),
+      },
+      { title: "ConnectedAccount" },
+    ),
     errors: [
       "not_found",
       "connector_disabled",
