@@ -34,17 +34,6 @@ export default defineRule({
       ],
       ["a sync mode that does not exist", with_({ sync_mode: "backwards" })],
     ];
-    // The modes of a stream without a list are not known: DISC-05 says so.
-    const fullOnly = lab.streams.find(
-      ({ isIncremental, stream }) => !isIncremental && Array.isArray(stream.supported_sync_modes),
-    );
-    if (fullOnly) {
-      const [own] = lab.readCommand([fullOnly]).catalog.streams;
-      cases.push([
-        `incremental for ${fullOnly.label}, which has only full refresh`,
-        { ...command, catalog: { streams: [{ ...own, sync_mode: "incremental" }] as never } },
-      ]);
-    }
     for (const [name, wrong] of cases) {
       report.checked(name);
       const observation = await lab.run(wrong);

@@ -15,13 +15,25 @@ export const maxFileBytes = {
 export type FileKind = keyof typeof maxFileBytes;
 
 /**
+ * Hears of what is strange in a file, and is read all the same: files of other tools are read as
+ * `JSON.parse` reads them, of a key that is given twice the last value. Without it such a file is
+ * refused: a person wrote it.
+ */
+export type WarningListener = (warning: string) => void;
+
+/**
  * The content of a JSON or YAML file. Messages name the file and the line, never what stands there:
  * it may be a secret.
  * @throws UsageError
  */
-export async function readDocument(path: string, kind: FileKind, cwd: string): Promise<JsonValue> {
+export async function readDocument(
+  path: string,
+  kind: FileKind,
+  cwd: string,
+  onWarning?: WarningListener,
+): Promise<JsonValue> {
   const text = await readText(path, kind, cwd);
-  return parseText(text, `${kind} file "${printable(path)}"`);
+  return parseText(text, `${kind} file "${printable(path)}"`, onWarning);
 }
 
 /** Content of a text file, whole. @throws UsageError */
@@ -68,7 +80,7 @@ const readFailures: Readonly<Record<string, string>> = {
 };
 
 /** Parses JSON, else YAML. @param name how messages call the text. @throws UsageError */
-export function parseText(text: string, name: string): JsonValue {
+export function parseText(text: string, name: string, onWarning?: WarningListener): JsonValue {
   let value: JsonValue;
   try {
     value = JSON.parse(text) as JsonValue;
@@ -76,7 +88,10 @@ export function parseText(text: string, name: string): JsonValue {
     return parseYaml(text, name);
   }
   const line = duplicateKeyLine(text);
-  if (line !== undefined) throw new UsageError(`${name}, line ${line}: a key is given twice`);
+  if (line === undefined) return value;
+  const fault = `${name}, line ${line}: a key is given twice`;
+  if (!onWarning) throw new UsageError(fault);
+  onWarning(`${fault}; its last value counts`);
   return value;
 }
 
@@ -103,8 +118,12 @@ function duplicateKeyLine(text: string): number | undefined {
  * that file, without its last line break; the path is relative to the configuration file.
  * @throws UsageError
  */
-export async function readConfig(path: string, cwd: string): Promise<JsonObject> {
-  const document = await readDocument(path, "config", cwd);
+export async function readConfig(
+  path: string,
+  cwd: string,
+  onWarning?: WarningListener,
+): Promise<JsonObject> {
+  const document = await readDocument(path, "config", cwd, onWarning);
   if (!isJsonObject(document)) {
     throw new UsageError(`config file "${printable(path)}": must hold an object of settings`);
   }

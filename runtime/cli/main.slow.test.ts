@@ -324,6 +324,62 @@ describe("svc run speaks the Airbyte Protocol", () => {
     expect(messagesOf(result).filter(({ type }) => type === "RECORD")).toHaveLength(2);
   });
 
+  test("files of other tools are read as JSON.parse reads them: of a key given twice the last value counts, with a warning", async () => {
+    const folder = await newFolder();
+    await catalogOf(folder, ["numbers"], "incremental");
+    const text = await readFile(join(folder, "catalog.json"), "utf8");
+    await writeFile(join(folder, "catalog.json"), text.replace("{", '{"streams":[],'));
+    await writeFile(join(folder, "twice.json"), `{"count":3,"token":"${canary}","count":25}`);
+    const state = (id: number) =>
+      `[{"type":"STREAM","stream":{"stream_descriptor":{"name":"numbers"},"stream_state":{"from":${id}}},"global_":null,"global_":null}]`;
+    await writeFile(join(folder, "state.json"), state(24));
+    const result = await svc(folder, [
+      ...["run", counting, "read", "--config", "twice.json"],
+      ...["--catalog", "catalog.json", "--state", "state.json"],
+    ]);
+    expect(result).toMatchObject({ code: 0, stderr: "" });
+    const messages = messagesOf(result) as (Message & {
+      log?: { level: string; message: string };
+    })[];
+    expect(
+      messages.flatMap(({ log }) =>
+        log?.level === "WARN" ? [log.message.split(" file ")[0]] : [],
+      ),
+    ).toEqual(["config", "catalog", "state"]);
+    expect(result.stdout).toContain("a key is given twice; its last value counts");
+    expect(result.stdout).not.toContain(canary);
+    const ids = messages.flatMap(({ record }) => (record ? [record.data.id] : []));
+    expect(ids[0]).toBeGreaterThan(22);
+    expect(ids.length).toBeLessThan(4);
+  });
+
+  test("a stream that has no incremental read is read whole with a warning, also with the state of another mode", async () => {
+    const folder = await newFolder({
+      "state.json": [
+        {
+          type: "STREAM",
+          stream: {
+            stream_descriptor: { name: "letters", namespace: "more" },
+            stream_state: { x: 1 },
+          },
+        },
+      ],
+    });
+    await catalogOf(folder, ["letters", "numbers"], "incremental");
+    const result = await svc(folder, [
+      ...["run", counting, "read", "--config", "c.json"],
+      ...["--catalog", "catalog.json", "--state", "state.json"],
+    ]);
+    expect(result.code).toBe(0);
+    const text = result.stdout;
+    expect(text.match(/cannot be read incrementally and is read whole/g)).toHaveLength(1);
+    expect(text).toContain("more.letters");
+    const records = messagesOf(result).filter(({ type }) => type === "RECORD");
+    expect(new Set(records.map(({ record }) => record?.stream))).toEqual(
+      new Set(["letters", "numbers"]),
+    );
+  });
+
   test.each([
     ["a legacy state", { numbers: { from: 3 } }, "legacy"],
     ["a legacy state of that type", [{ type: "LEGACY", data: {} }], "legacy"],
@@ -778,6 +834,15 @@ describe("what a person gets wrong is one line, exit code 2, no stack, no conten
     expect(stdout + stderr).not.toContain(canary);
     expect(stdout + stderr).not.toContain(canary.slice(0, 8));
     expect(stderr).not.toMatch(/\bat .*:\d+:\d+|node_modules|Error:/);
+    // A client of the protocol reads stdout alone.
+    if (args[0] !== "run") return;
+    const [failure, ...more] = messagesOf({ code, stdout, stderr });
+    expect(more).toEqual([]);
+    expect(failure?.trace).toMatchObject({
+      type: "ERROR",
+      error: { message: expect.stringMatching(/^.{5,600}$/), failure_type: "config_error" },
+    });
+    expect(stderr).toContain((failure?.trace?.error as { message: string }).message);
   });
 
   test("a file that is not UTF-8", async () => {

@@ -65,7 +65,15 @@ export async function main(
     const failure = error instanceof UsageError ? undefined : toConnectorError(error);
     terminal.exitCode = failure ? exitCodeOf(failure) : exitCode.usage;
     const text = failure ? `${failure.message} (${failure.code})` : (error as UsageError).message;
+    if (!failure && argv[0] === "run") await traceUsageError(text, terminal);
     if (!out.isAbandoned) await err.line(`svc: ${printable(text, 600)}`).catch(() => undefined);
   }
   return out.isAbandoned ? exitCode.abandoned : terminal.exitCode;
+}
+
+/** Clients of the Airbyte Protocol read stdout alone. */
+async function traceUsageError(text: string, { out, clock }: Terminal): Promise<void> {
+  const { createMessageWriter } = await import("../sinks/airbyte.ts");
+  const messages = createMessageWriter((chunk) => out.write(chunk), clock);
+  await messages.usageError(printable(text, 600)).catch(() => undefined);
 }

@@ -65,11 +65,13 @@ async function run(
 
   const { out, cwd, clock } = terminal;
   const messages = createMessageWriter((chunk) => out.write(chunk), clock);
+  const warn = (warning: string) => void messages.log("WARN", warning).catch(() => undefined);
   try {
-    const config = verb === "spec" ? {} : await readConfig(path("config"), cwd);
-    const catalog = verb === "read" ? await readCatalog(path("catalog"), cwd) : { streams: [] };
+    const config = verb === "spec" ? {} : await readConfig(path("config"), cwd, warn);
+    const isRead = verb === "read";
+    const catalog = isRead ? await readCatalog(path("catalog"), cwd, warn) : { streams: [] };
     const state =
-      verb === "read" && options.state !== undefined ? await readState(options.state, cwd) : [];
+      isRead && options.state !== undefined ? await readState(options.state, cwd, warn) : [];
     await using opened = await openConnector(terminal, name, options);
     const { host, connector } = opened;
     const verbOptions = {
@@ -82,7 +84,10 @@ async function run(
       await messages.connectionStatus(await host.check(connector, config, verbOptions));
     else if (verb === "discover")
       await messages.catalog(await host.discover(connector, config, verbOptions));
-    else return await read(opened, { config, catalog, state }, terminal, messages, verbOptions);
+    else {
+      const request = { config, catalog, state, isIncrementalOptional: true };
+      return await read(opened, request, terminal, messages, verbOptions);
+    }
     return exitCode.ok;
   } catch (error) {
     if (error instanceof UsageError) throw error;

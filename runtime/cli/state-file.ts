@@ -2,7 +2,8 @@ import type { ConfiguredCatalog, StreamState } from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { isJsonObject } from "../contract/json.ts";
-import { parseText, readDocument, readText } from "./files.ts";
+import { fromProtocolStream } from "../sinks/airbyte-catalog.ts";
+import { parseText, readDocument, readText, type WarningListener } from "./files.ts";
 import { printable } from "./usage.ts";
 
 /**
@@ -11,9 +12,14 @@ import { printable } from "./usage.ts";
  * Nothing, `{}` and `[]` mean that there are none.
  * @throws UsageError for a file that cannot be read, STATE_INVALID for legacy and global states
  */
-export async function readState(path: string, cwd: string): Promise<StreamState[]> {
+export async function readState(
+  path: string,
+  cwd: string,
+  onWarning?: WarningListener,
+): Promise<StreamState[]> {
   const text = await readText(path, "state", cwd);
-  const document = parseLines(text) ?? parseText(text, `state file "${printable(path)}"`);
+  const document =
+    parseLines(text) ?? parseText(text, `state file "${printable(path)}"`, onWarning);
   if (document === null || isEmpty(document)) return [];
   const messages = Array.isArray(document) ? document : [document];
   const byStream = new Map(
@@ -57,8 +63,12 @@ function toStreamState(message: JsonValue, index: number): StreamState {
  * A configured catalog as Airbyte's clients write it: what is null counts as left out.
  * @throws UsageError, CATALOG_INVALID
  */
-export async function readCatalog(path: string, cwd: string): Promise<ConfiguredCatalog> {
-  const document = await readDocument(path, "catalog", cwd);
+export async function readCatalog(
+  path: string,
+  cwd: string,
+  onWarning?: WarningListener,
+): Promise<ConfiguredCatalog> {
+  const document = await readDocument(path, "catalog", cwd, onWarning);
   const streams = isJsonObject(document) ? document.streams : undefined;
   if (!Array.isArray(streams)) {
     throw new ConnectorError("CATALOG_INVALID", {
@@ -70,7 +80,10 @@ export async function readCatalog(path: string, cwd: string): Promise<Configured
     streams: streams.map((item) => {
       if (!isJsonObject(item)) return item;
       const { stream, ...choices } = withoutNulls(item);
-      return { ...choices, ...(isJsonObject(stream) ? { stream: withoutNulls(stream) } : {}) };
+      return {
+        ...choices,
+        ...(isJsonObject(stream) ? { stream: fromProtocolStream(withoutNulls(stream)) } : {}),
+      };
     }),
   } as unknown as ConfiguredCatalog; // the host checks it against its schema
 }

@@ -138,6 +138,11 @@ export interface ReadRequest {
   readonly config: JsonObject;
   readonly catalog: ConfiguredCatalog;
   readonly state?: readonly StreamState[] | undefined;
+  /**
+   * A stream that cannot be read incrementally is read whole, with a warning, as clients of the
+   * Airbyte Protocol expect that ask incremental of every stream. Default: it is refused.
+   */
+  readonly isIncrementalOptional?: boolean | undefined;
 }
 
 export interface StreamSummary {

@@ -39,7 +39,20 @@ export async function read(
   sink: Sink,
   emit: (event: HostEvent) => void,
 ): Promise<ReadSummary> {
-  const requests = parseSelection(run.manifest, request.catalog, request.state ?? []);
+  const requests = parseSelection(
+    run.manifest,
+    request.catalog,
+    request.state ?? [],
+    request.isIncrementalOptional
+      ? (stream, reason) =>
+          emit({
+            type: "log",
+            level: "warn",
+            message: "The stream cannot be read incrementally and is read whole.",
+            fields: { stream: sanitizeText(stream, run.secrets), reason },
+          })
+      : undefined,
+  );
   const streams: StreamProgress[] = requests.map((one) => ({
     request: one,
     format: createLineFormatter(one.stream, sink.lineFormat),

@@ -10,6 +10,7 @@ import { type ErrorKind, type ErrorRecord, errorTable } from "../contract/errors
 import type { CheckResult, HostEvent, ReadSummary } from "../contract/host.ts";
 import type { JsonValue } from "../contract/json.ts";
 import type { Sink } from "../contract/sink.ts";
+import { toProtocolStream } from "./airbyte-catalog.ts";
 
 /** The version of the Airbyte Protocol whose messages these are. */
 const protocolVersion = "0.18.0";
@@ -49,7 +50,8 @@ export function createMessageWriter(write: WriteOut, clock: Clock) {
             ? { status: "SUCCEEDED" }
             : { status: "FAILED", message: result.error.message },
       }),
-    catalog: (streams: readonly CatalogStream[]) => send({ type: "CATALOG", catalog: { streams } }),
+    catalog: (streams: readonly CatalogStream[]) =>
+      send({ type: "CATALOG", catalog: { streams: streams.map(toProtocolStream) } }),
     state: (stream: StreamDescriptor, state: JsonValue, recordCount: number) =>
       send({
         type: "STATE",
@@ -76,6 +78,12 @@ export function createMessageWriter(write: WriteOut, clock: Clock) {
           failure_type: failureTypes[errorTable[code].kind],
           ...(stream ? { stream_descriptor: toDescriptor(stream) } : {}),
         },
+      }),
+    /** A fault in the command line or its files. */
+    usageError: (message: string) =>
+      trace({
+        type: "ERROR",
+        error: { message, internal_message: "USAGE", failure_type: "config_error" },
       }),
     log: (level: "DEBUG" | "INFO" | "WARN", message: string) =>
       send({ type: "LOG", log: { level, message } }),

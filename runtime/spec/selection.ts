@@ -30,6 +30,8 @@ const catalogFaults = compileLater(
 
 /**
  * The orders for a worker: each selected stream with its mode, cursor and saved state.
+ * @param onFallback with it, a stream that cannot be read incrementally is read whole, without the
+ * state of another mode, and named to it
  * @throws TOO_MANY_TABLES, CATALOG_INVALID, STREAM_UNKNOWN, SYNC_MODE_UNSUPPORTED, STATE_INVALID,
  * all before anything is read
  */
@@ -37,6 +39,7 @@ export function parseSelection(
   manifest: Manifest,
   catalog: ConfiguredCatalog,
   states: readonly StreamState[],
+  onFallback?: FallbackListener,
 ): readonly StreamRequest[] {
   const streams = (catalog as Partial<ConfiguredCatalog> | null)?.streams;
   if (Array.isArray(streams)) refuseTooMany(streams.length);
@@ -66,9 +69,32 @@ export function parseSelection(
     const stream = own ? own.get(identity(configured.stream)) : configured.stream;
     if (!stream)
       throw new ConnectorError("STREAM_UNKNOWN", { stream: streamLabel(configured.stream) });
-    return toStreamRequest(stream, configured, saved.get(identity(stream))?.state, stateFaults);
+    const problem = onFallback && whyNotIncremental(stream, configured);
+    if (problem === undefined)
+      return toStreamRequest(stream, configured, saved.get(identity(stream))?.state, stateFaults);
+    onFallback?.(streamLabel(stream), problem);
+    return toStreamRequest(stream, inWhole(configured), undefined, stateFaults);
   });
 }
+
+/** Hears of a stream that is read whole although incremental was asked for. */
+export type FallbackListener = (stream: string, reason: string) => void;
+
+/** The reason for which a stream without a fault in its selection has no incremental read. */
+function whyNotIncremental(
+  stream: CatalogStream,
+  { sync_mode, cursor_field = [] }: ConfiguredStream,
+): string | undefined {
+  const { supported_sync_modes: modes, default_cursor_field: own } = stream;
+  if (sync_mode !== "incremental" || !modes.includes("full_refresh")) return undefined;
+  if (!modes.includes("incremental")) return "it only has full refresh";
+  return own.length + cursor_field.length === 0 ? "it needs a cursor field" : undefined;
+}
+
+const inWhole = ({ cursor_field: _, ...configured }: ConfiguredStream): ConfiguredStream => ({
+  ...configured,
+  sync_mode: "full_refresh",
+});
 
 /**
  * Objects of the state have no properties but those that are declared: what an older or another
@@ -102,9 +128,11 @@ function toStreamRequest(
     });
   if (!stream.supported_sync_modes.includes(syncMode)) throw unsupported();
 
+  // Clients write a cursor that nobody chose as an empty path.
+  const given = configured.cursor_field?.length ? configured.cursor_field : undefined;
   const chosen = stream.source_defined_cursor
     ? stream.default_cursor_field
-    : (configured.cursor_field ?? stream.default_cursor_field);
+    : (given ?? stream.default_cursor_field);
   const cursorField = chosen[0];
   const properties = (stream.json_schema.properties ?? {}) as object;
   if (syncMode === "incremental") {
