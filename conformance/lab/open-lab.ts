@@ -1,7 +1,13 @@
 /** Opens a lab: everything that rules need to know of one connector, and runs of it. */
 
 import type { JsonObject } from "svc-connectors";
-import { type CatalogStream, isJsonObject, type Manifest, streamLabel } from "svc-connectors/host";
+import {
+  type CatalogStream,
+  isJsonObject,
+  isLocal,
+  type Manifest,
+  streamLabel,
+} from "svc-connectors/host";
 import type { Database } from "../contract/database.ts";
 import type { GoldenRun, Lab, NamedRun, StreamFacts } from "../contract/lab.ts";
 import type { LearnedProvider } from "../contract/learned.ts";
@@ -95,6 +101,10 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     filled.recordings,
   );
   const manifest = (await target.manifest()) as unknown as Manifest | undefined;
+  if (manifest && isLocal(manifest.egress))
+    throw new UnusableError(
+      "its provider is declared on this machine (http, or localhost). The kit answers every request itself, from the recordings: declare the https:// URL that its users will reach, and replace the local one in the recordings by it",
+    );
   const config = databaseConfig(manifest?.egress, made.config);
   const database =
     server && "open" in server

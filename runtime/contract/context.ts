@@ -1,6 +1,6 @@
-import type { Duplex } from "node:stream";
 import type { Clock } from "./clock.ts";
 import type { HttpEgress } from "./egress.ts";
+import type { ByteStream, Signal } from "./platform.ts";
 
 /**
  * Query parameters in order of insertion; an array repeats the parameter; undefined is left out.
@@ -73,7 +73,7 @@ export interface BaseContext<Config> {
   readonly log: Log;
   readonly clock: Clock;
   /** Aborts when the run is cancelled. Waits and requests of ctx obey it by themselves. */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
 }
 
 export interface HttpContext<Config> extends BaseContext<Config> {
@@ -88,7 +88,7 @@ export interface DatabaseContext<Config> extends BaseContext<Config> {
    * @throws HOST_UNKNOWN, ADDRESS_REFUSED, CONNECTION_FAILED, TLS_FAILED, CREDENTIALS_REJECTED,
    * DATABASE_UNUSABLE
    */
-  connect(): Promise<Duplex>;
+  connect(): Promise<ByteStream>;
 }
 
 /** The context that fits the declared egress. */
