@@ -30,6 +30,14 @@ export async function installPython(folder: string): Promise<Lack> {
   );
 }
 
+/** Fetches PyAirbyte into a virtual environment of a folder. */
+export async function installPyAirbyte(folder: string): Promise<Lack> {
+  return (
+    (await attempt("python3", ["-m", "venv", "venv"], folder)) ??
+    (await attempt(join(folder, "venv/bin/pip"), ["install", "-q", "airbyte==0.71.3"], folder))
+  );
+}
+
 async function attempt(command: string, args: readonly string[], cwd: string): Promise<Lack> {
   try {
     await run(command, [...args], { cwd, timeout: 300_000 });

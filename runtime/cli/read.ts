@@ -1,19 +1,16 @@
-import { stat } from "node:fs/promises";
-import { relative, resolve } from "node:path";
 import { Option } from "@commander-js/extra-typings";
 import type { ConfiguredStream, StreamDescriptor } from "../contract/catalog.ts";
 import type { ReadSummary, StreamSummary } from "../contract/host.ts";
-import { openDuckdbOutput } from "../sinks/duckdb.ts";
-import { openJsonlOutput } from "../sinks/jsonl.ts";
-import type { OutputOptions, OutputSink } from "../sinks/output.ts";
+import type { OutputSink } from "../sinks/output.ts";
 import { connectorArgument, type HostValues, openConnector } from "./connector.ts";
 import { addCursor, type ChosenCursors, takeCursors } from "./cursors.ts";
 import { exitCode } from "./exit.ts";
 import { readConfig } from "./files.ts";
 import { addTrialOptions } from "./options.ts";
+import { choosePlace, type Place, placeForms } from "./place.ts";
 import type { CommandBuilder } from "./program.ts";
 import { createProgress, formatBytes, formatCount, formatDuration } from "./progress.ts";
-import { describeSelection, selectStreams } from "./selection.ts";
+import { describeResumption, describeSelection, selectStreams } from "./selection.ts";
 import { formatTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 import { printable, UsageError } from "./usage.ts";
@@ -28,7 +25,7 @@ export const buildRead: CommandBuilder = (command, terminal) => {
     .argument("<connector>", connectorArgument)
     .allowExcessArguments()
     .option("--streams <A,B>", "streams to read; default all")
-    .option("--out <PLACE>", "a folder for JSON lines (default ./out) or a .duckdb file for tables")
+    .option("--out <PLACE>", placeForms)
     .option("--incremental", "read only what is new wherever that is possible")
     .option("--full-refresh", "read everything again")
     .addOption(
@@ -67,7 +64,7 @@ async function read(name: string, options: ReadOptions, terminal: Terminal): Pro
   const { incremental, fullRefresh } = options;
   const mode = incremental ? "incremental" : fullRefresh ? "full_refresh" : undefined;
   const { clock, signal, isTTY, columns, cwd, err } = terminal;
-  const place = await choosePlace(options.out ?? "out", cwd);
+  const place = await choosePlace(options.out ?? "out", { cwd, stdout: terminal.out });
   const { config, cursors } = takeCursors(await readConfig(options.config, cwd));
   await using opened = await openConnector(terminal, name, options);
   const { host, connector, id } = opened;
@@ -86,17 +83,24 @@ async function read(name: string, options: ReadOptions, terminal: Terminal): Pro
     mode,
     new Map([...cursors, ...options.cursor]),
   );
+  if (place.kind === "stdout" && streams.length > 1)
+    throw new UsageError(
+      "--out - takes the rows of one stream; name it with --streams, or take `svc run … read` for messages of several",
+    );
   for (const line of describeSelection(streams)) await err.line(line);
   const sink = await place.open({ connectorId: id, clock, streams });
   let summary: ReadSummary;
   try {
-    const request = { config, catalog: { streams }, state: sink.savedState() };
+    const state = sink.savedState();
+    for (const line of describeResumption(streams, state)) await err.line(line);
+    const request = { config, catalog: { streams }, state };
     summary = await host.read(connector, request, progress.watch(sink), verb);
   } finally {
     progress.end();
     await sink.close();
   }
-  await terminal.out.write(report(summary, streams, sink, place, clock.now() - startedMs));
+  const summaryTo = place.kind === "stdout" ? err : terminal.out;
+  await summaryTo.write(report(summary, streams, sink, place, clock.now() - startedMs));
   terminal.exitCode = exitCodeOfRead[summary.status];
 }
 
@@ -105,29 +109,6 @@ const exitCodeOfRead = {
   cancelled: exitCode.interrupted,
   failed: exitCode.failed,
 } as const satisfies Record<ReadSummary["status"], number>;
-
-interface Place {
-  /** As people write it. */
-  readonly name: string;
-  readonly kind: "folder" | "duckdb";
-  open(options: OutputOptions): Promise<OutputSink>;
-}
-
-/** @throws UsageError for a place that is neither a folder nor a .duckdb file */
-async function choosePlace(out: string, cwd: string): Promise<Place> {
-  const path = resolve(cwd, out);
-  const name = relative(cwd, path).startsWith("..") ? path : `./${relative(cwd, path)}`;
-  const found = await stat(path).catch(() => undefined);
-  if (/\.(duckdb|ddb|db)$/i.test(path) && !found?.isDirectory()) {
-    const open = async (options: OutputOptions) => openDuckdbOutput(path, options);
-    return { name, kind: "duckdb", open };
-  }
-  if (found && !found.isDirectory())
-    throw new UsageError(
-      `--out ${printable(out)} is a file; name a folder, or a file that ends in .duckdb`,
-    );
-  return { name, kind: "folder", open: (options) => openJsonlOutput(path, options) };
-}
 
 /** Most streams that the table lists; a database may have thousands. */
 const maxTableRows = 50;
@@ -171,7 +152,9 @@ function report(
   const next =
     summary.status === "succeeded"
       ? query(place, rows)
-      : "Run the same command again: it goes on from the last checkpoint.";
+      : place.kind === "stdout"
+        ? "Run the same command again: it begins anew."
+        : "Run the same command again: it goes on from the last checkpoint.";
   return `${[table, ...notes, ...problems, ...rest, next].filter((line) => line !== "").join("\n")}\n`;
 }
 
@@ -182,6 +165,7 @@ function query(
   place: Place,
   rows: readonly { readonly location: string; readonly recordCount: number }[],
 ): string {
+  if (place.kind === "stdout") return "";
   const first = rows.find(({ recordCount }) => recordCount > 0) ?? rows[0];
   if (!first) return "";
   const [database, from] =

@@ -1,4 +1,10 @@
-import { type CatalogStream, type ConfiguredStream, streamLabel } from "../contract/catalog.ts";
+import {
+  type CatalogStream,
+  type ConfiguredStream,
+  type StreamState,
+  streamKey,
+  streamLabel,
+} from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { type ChosenCursors, cursorOf, proposalOf, requireStreams } from "./cursors.ts";
 import { printable, suggestion, UsageError } from "./usage.ts";
@@ -68,30 +74,48 @@ function select(
 /** Most streams that are named in one line. */
 const maxNamed = 8;
 
+const labelOf = ({ stream }: ConfiguredStream) => printable(streamLabel(stream), 60);
+
+function listStreams(title: string, some: readonly ConfiguredStream[], text = labelOf): string[] {
+  if (some.length === 0) return [];
+  const more = some.length - maxNamed;
+  const named = some.slice(0, maxNamed).map(text).join(", ");
+  return [`${title}: ${named}${more > 0 ? ` and ${more} more` : ""}`];
+}
+
 /** How each stream will be read, in lines for people. */
 export function describeSelection(streams: readonly ConfiguredStream[]): string[] {
-  const label = ({ stream }: ConfiguredStream) => printable(streamLabel(stream), 60);
-  const list = (title: string, some: readonly ConfiguredStream[], text: typeof label) => {
-    if (some.length === 0) return [];
-    const more = some.length - maxNamed;
-    const named = some.slice(0, maxNamed).map(text).join(", ");
-    return [`${title}: ${named}${more > 0 ? ` and ${more} more` : ""}`];
-  };
   const whole = streams.filter((one) => !isIncremental(one));
   const proposed = whole.find(({ stream }) => stream.proposed_cursors?.[0]?.finds === "changes");
   return [
-    ...list("Incremental", streams.filter(isIncremental), (one) => {
+    ...listStreams("Incremental", streams.filter(isIncremental), (one) => {
       const by = one.stream.source_defined_cursor
         ? ""
         : ` by ${printable(String(one.cursor_field))}`;
-      return `${label(one)}${by}`;
+      return `${labelOf(one)}${by}`;
     }),
-    ...list("Full refresh", whole, label),
+    ...listStreams("Full refresh", whole),
     ...(proposed
       ? [
           `Only what changed can be read with ${proposalOf(proposed.stream, "")}; discover proposes columns.`,
         ]
       : []),
+  ];
+}
+
+/** What an earlier run left to go on with, in lines for people; nothing for a first run. */
+export function describeResumption(
+  streams: readonly ConfiguredStream[],
+  states: readonly StreamState[],
+): string[] {
+  const saved = new Set(states.map(({ stream }) => streamKey(stream)));
+  const resumed = streams.filter((one) => saved.has(streamKey(one.stream)));
+  return [
+    ...listStreams(
+      "A run before this one was cut off; going on behind its last checkpoint",
+      resumed.filter((one) => !isIncremental(one)),
+    ),
+    ...listStreams("Going on from the saved cursor", resumed.filter(isIncremental)),
   ];
 }
 

@@ -1,0 +1,61 @@
+import { stat } from "node:fs/promises";
+import { extname, relative, resolve } from "node:path";
+import { openDuckdbOutput } from "../sinks/duckdb.ts";
+import { openJsonlOutput } from "../sinks/jsonl.ts";
+import { createLineSink } from "../sinks/lines.ts";
+import type { OutputOptions, OutputSink } from "../sinks/output.ts";
+import type { OutputStream } from "./terminal.ts";
+import { printable, UsageError } from "./usage.ts";
+
+/** Where `svc read` leaves rows. */
+export interface Place {
+  /** As people write it. */
+  readonly name: string;
+  readonly kind: "folder" | "duckdb" | "stdout";
+  open(options: OutputOptions): Promise<OutputSink>;
+}
+
+/** The forms of `--out`, as the help and refusals list them. */
+export const placeForms =
+  "a folder for JSON lines (default ./out), a .duckdb file for tables, or - for the rows of one stream on stdout";
+
+/**
+ * Folders whose names end like a file are somebody's mistake: a person who writes `--out x.csv`
+ * wants no folder of JSON lines.
+ */
+const fileEndings = new Set(
+  ".arrow .avro .csv .feather .gz .json .jsonl .ndjson .orc .parquet .sql .sqlite .sqlite3 .tsv .txt .xlsx .xml .yaml .yml .zip .zst".split(
+    " ",
+  ),
+);
+
+/**
+ * @throws UsageError for what is no form of a place; it never shows an address, which may hold a
+ * password
+ */
+export async function choosePlace(
+  out: string,
+  { cwd, stdout }: { readonly cwd: string; readonly stdout: OutputStream },
+): Promise<Place> {
+  const forms = `--out is ${placeForms}`;
+  if (out === "-")
+    return { name: "stdout", kind: "stdout", open: async () => createLineSink(stdout) };
+  if (/^[a-z][a-z0-9+.-]+:/i.test(out) || /^[^/\\]*@[^/\\]*$/.test(out))
+    throw new UsageError(`--out is an address, which cannot be written to; ${forms}`);
+  const path = resolve(cwd, out);
+  const name = relative(cwd, path).startsWith("..") ? path : `./${relative(cwd, path)}`;
+  const found = await stat(path).catch(() => undefined);
+  if (/\.(duckdb|ddb|db)$/i.test(path) && !found?.isDirectory())
+    return { name, kind: "duckdb", open: async (options) => openDuckdbOutput(path, options) };
+  if (found && !found.isDirectory())
+    throw new UsageError(`--out ${printable(out)} is a file; ${forms}`);
+  const ending = extname(path).toLowerCase();
+  if (!found && fileEndings.has(ending)) {
+    const hint =
+      ending === ".parquet" || ending === ".csv"
+        ? `; for ${ending} read into a .duckdb file, and COPY a table from it: duckdb x.duckdb -c "COPY public.orders TO 'orders${ending}'"`
+        : "";
+    throw new UsageError(`--out cannot write ${ending}; ${forms}${hint}`);
+  }
+  return { name, kind: "folder", open: (options) => openJsonlOutput(path, options) };
+}
