@@ -1,33 +1,42 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { ControlError } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
+import type { Tables } from "../store/tables.ts";
+
+interface Leaving {
+  readonly workspaceId: string;
+  /** Who deletes the workspace. */
+  readonly userId: string;
+  readonly now: Date;
+}
+
+const every = () => sql<boolean>`true`;
+
+/** What people have made, by its table, and which rows of it are still there. */
+export const workspaceContents = {
+  sources: every,
+  destinations: every,
+  connections: every,
+  reverse_etl_models: every,
+  reverse_etl_destinations: every,
+  reverse_etl_activations: every,
+  webhook_endpoints: every,
+  credentials: () => sql<boolean>`status <> 'revoked'`,
+  approvals: () => sql<boolean>`status IN ('pending', 'approved', 'executing')`,
+  invitations: ({ now }) => sql<boolean>`status = 'pending' AND expires_at > ${now}`,
+  memberships: ({ userId }) => sql<boolean>`user_id <> ${userId}`,
+} as const satisfies Partial<Record<keyof Tables, (leaving: Leaving) => RawBuilder<boolean>>>;
 
 /**
  * Refuses a workspace in which people have made anything that is still there, or to which anybody
  * else belongs.
  * @throws workspace_not_empty naming what there is, and how many
  */
-export async function requireEmpty(
-  db: Db,
-  { workspaceId, userId, now }: { workspaceId: string; userId: string; now: Date },
-): Promise<void> {
-  const contents = {
-    sources: sql`true`,
-    destinations: sql`true`,
-    connections: sql`true`,
-    reverse_etl_models: sql`true`,
-    reverse_etl_destinations: sql`true`,
-    reverse_etl_activations: sql`true`,
-    webhook_endpoints: sql`true`,
-    credentials: sql`status <> 'revoked'`,
-    approvals: sql`status IN ('pending', 'approved', 'executing')`,
-    invitations: sql`status = 'pending' AND expires_at > ${now}`,
-    memberships: sql`user_id <> ${userId}`,
-  };
+export async function requireEmpty(db: Db, leaving: Leaving): Promise<void> {
   const left: Record<string, number> = {};
-  for (const [table, condition] of Object.entries(contents)) {
+  for (const [table, condition] of Object.entries(workspaceContents)) {
     const { rows } = await sql<{ count: string }>`SELECT count(*) AS count FROM ${sql.table(table)}
-      WHERE workspace_id = ${workspaceId} AND ${condition}`.execute(db);
+      WHERE workspace_id = ${leaving.workspaceId} AND ${condition(leaving)}`.execute(db);
     const count = Number(rows[0]?.count ?? 0);
     if (count > 0) left[table] = count;
   }

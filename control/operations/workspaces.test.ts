@@ -1,8 +1,31 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { addCredential, addDestination } from "../../tests/control-rows.ts";
 import { createSession } from "../members/sessions.ts";
+import { workspaceContents } from "../members/workspace-contents.ts";
 import { addMember } from "../members/workspaces.ts";
+
+/** Rows that keep no workspace from being deleted, and why not. */
+const kept = {
+  approval_policies: "Settings, which say nothing without the workspace.",
+  audit_anchors: "Of the log, which stays.",
+  audit_heads: "Of the log, which stays.",
+  audit_logs: "They stay.",
+  catalogs: "Of sources.",
+  credential_uses: "A log of credentials.",
+  event_deliveries: "To endpoints, and to members.",
+  event_facts: "They become events.",
+  events: "What has happened, until retention takes it.",
+  job_groups: "Of jobs that wait.",
+  jobs: "Of connections and activations.",
+  notification_settings: "Settings, which say nothing without members.",
+  oauth_sessions: "They end within the hour, and can write nothing to a deleted workspace.",
+  pipelines: "Each has a connection.",
+  reverse_etl_runs: "Of activations.",
+  secrets: "Of credentials.",
+  sessions: "They are revoked with it.",
+};
 
 describe("workspaces", () => {
   let api: TestControl;
@@ -181,14 +204,27 @@ describe("workspaces", () => {
         { workspaceId: id, userId: api.first.users.viewer, role: "viewer" },
         now(),
       );
+      const endpoint = { name: "Ours", url: "https://hooks.example.com/svc" };
+      const headers = { "x-svc-workspace-id": id };
+      const told = await api.call("POST", "/webhook-endpoints", { body: endpoint, headers });
+      expect(told.status).toBe(201);
       const { status, body } = await remove(id);
       expect([status, body.details]).toEqual([
         409,
         {
           reason: "workspace_not_empty",
-          left: { credentials: 1, destinations: 1, memberships: 1 },
+          left: { credentials: 1, destinations: 1, memberships: 1, webhook_endpoints: 1 },
         },
       ]);
+    });
+
+    test("only after a look at each table that has rows of workspaces", async () => {
+      const { rows } = await sql<{ name: string }>`
+        SELECT table_name AS name FROM information_schema.columns
+        WHERE table_schema = 'public' AND column_name = 'workspace_id'`.execute(api.db);
+      expect(rows.map(({ name }) => name).toSorted()).toEqual(
+        [...Object.keys(workspaceContents), ...Object.keys(kept)].toSorted(),
+      );
     });
 
     test("not when it is the first, and not by who administers only one of the two", async () => {
