@@ -246,12 +246,12 @@ function createCheck(
     if (headers["x-request-id"] !== body.request_id) find("the header has another request id");
     if (ids.has(body.request_id)) find("a request id came twice");
     ids.add(body.request_id);
-    if (statusCode !== 404 && statusCode !== 401 && headers["x-ratelimit-limit"] === undefined)
+    // A value in the path can make it another address.
+    const isElsewhere = statusCode === 404 || statusCode === 405;
+    if (!isElsewhere && statusCode !== 401 && headers["x-ratelimit-limit"] === undefined)
       find("no limit told");
     const validate = validators.get(where) ?? validators.get(`${operation.operationId} default`);
     const { reason } = (body.details ?? {}) as { reason?: unknown };
-    // A value in the path can make it another address.
-    const isElsewhere = statusCode === 404 || statusCode === 405;
     const told = [
       ...operation["x-svc-reasons"],
       ...(operation.responses.default?.["x-svc-reasons"] ?? []),

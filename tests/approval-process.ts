@@ -9,6 +9,7 @@ import { approve } from "../control/operations/approvals.ts";
 import { createSource } from "../control/operations/sources.ts";
 import { silentLog } from "../control/services/log.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
+import { plentyOfRequests } from "./control.ts";
 
 const { isRepeatable: _, ...source } = createSource as WriteOperation;
 /** As creating a source, but nobody has said that its preparation may be done twice. */
@@ -37,7 +38,10 @@ async function run({ databaseUrl, keyFile, mailer }: ProcessSettings): Promise<v
     keyring: await openKeyring(keyFile, { create: false }),
     sandbox: "inline",
     log: silentLog,
-    settings: { network: { approvedHosts: [mailer.hostname], allowNetworks: [] } },
+    settings: {
+      network: { approvedHosts: [mailer.hostname], allowNetworks: [] },
+      limits: plentyOfRequests,
+    },
     seams: {
       ca: mailer.ca,
       resolve: async () => [{ address: "93.184.215.14", family: 4 }],

@@ -8,6 +8,7 @@ import { silentLog } from "../control/services/log.ts";
 import type { OAuthApp } from "../control/services/settings.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
 import { createInstantClock } from "../simulators/loopback.ts";
+import { plentyOfRequests } from "./control.ts";
 
 export interface ProcessSettings {
   readonly databaseUrl: string;
@@ -31,7 +32,7 @@ async function run(settings: ProcessSettings): Promise<void> {
   const control = await createControl({
     database: { url: databaseUrl, maxConnections: 3 },
     keyring: await openKeyring(keyFile, { create: false }),
-    settings: { oauthApps },
+    settings: { oauthApps, limits: plentyOfRequests },
     seams: {
       ca,
       resolve: async () => [{ address: "93.184.215.14", family: 4 }],

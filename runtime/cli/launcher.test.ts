@@ -20,7 +20,7 @@ const bin = fileURLToPath(new URL("../../bin", import.meta.url));
 const { bin: executables } = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
 ) as { bin: Record<string, string> };
-const packaged = `node-${platform()}-${arch()}`;
+const packaged = `svc-connectors-node-${platform()}-${arch()}`;
 
 let root: string;
 let folderCount = 0;
@@ -96,6 +96,12 @@ test.each([
     exec: expect.stringContaining(packaged),
   });
   expect(code).toBe(7);
+});
+
+test("svc-node is that Node itself, and svc's own entry is not started", async () => {
+  const { modules } = await install("hoisted");
+  const { code, stdout } = await run(join(modules, ".bin/svc-node"), ["-p", "6 * 7"], system);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "42\n" });
 });
 
 test("it is found through a chain of links, and by its bare name on the PATH", async () => {
