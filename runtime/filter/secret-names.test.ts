@@ -32,17 +32,21 @@ const table: Readonly<Record<SecretNameLevel, string>> = {
     secret_name secret_path secret_prefix secret_url password_field password_location
     api_key_header api_key_name api_key_url private_key_path private_key_uri credential_name
     credentials_path authorization_url authorization_endpoint authorization_header secret_handle
-    access_token_url passwordhash mytokenvalue secretsmanager`,
+    access_token_url passwordhash mytokenvalue secretsmanager
+    token_id token_ids api_key_id private_key_id password_id reset_token_id
+    password_day token_in token_at secret_second authorization_minute`,
   suspicion: `
     auth_url auth_header oauth oauth_state x_auth_user session_url session_data signature_header
     cookie_jar  private is_private private_note unauthorized authorize access_key_name`,
   hint: `
     key keys code sort_key primary_key partition_key public_key foreign_key keyspace keyword monkey
     author authors author_id authority sign_up country_code compass passenger credits design auth_type
-    token_count token_counts token_type token_id token_ids token_expires_at token_expires_in
+    token_count token_counts token_type token_type_id token_expires_at token_expires_in
     token_expiry token_limit token_version token_scopes token_enabled password_policy
     password_required password_length password_type passwordless passwordless_login secret_type
-    secret_version api_key_id private_key_id credential_id credential_type credentials_type
+    secret_version credential_id credential_ids credential_type credentials_type
+    password_expires_at password_changed_at password_expiry_days token_lifetime_minutes
+    token_max_age_seconds password_policy_id
     credential_handle credential_handles authorization_type
     auth_method auth_mode secretary secretaries tokenizer tokenization max_tokens
     total_tokens next_page_token page_token pageToken sync_token continuation_token resume_token
@@ -121,7 +125,7 @@ test("no name with a word for a secret passes but for a reason", () => {
   const word =
     /(api[_-]?key|secret|token|password|passwd|authorization|private[_-]?key|credential)/i;
   const reason =
-    /(?:algorithm|at|count|day|enabled|expires?|expiry|format|id|in|length|limit|method|minute|mode|policy|required|scope|second|style|type|version)s?[^a-z]*$|passwordless|secretar(?:y|ies)|tokeniz|credential[^a-z]?handle|cursor|(?:next|page|sync|continuation|resume|start|max|total)[^a-z]?tokens?[^a-z]*$/i;
+    /(?:algorithm|count|enabled|expires?|expiry|format|length|limit|method|mode|policy|required|scope|style|type|version)s?[^a-z]*$|(?<!(?:key|secret|token|password|passwd|authorization|credential)s?[^a-z]*)(?:at|day|id|in|minute|second)s?[^a-z]*$|passwordless|secretar(?:y|ies)|tokeniz|credential[^a-z]?(?:handle|id)|cursor|(?:next|page|sync|continuation|resume|start|max|total)[^a-z]?tokens?[^a-z]*$/i;
   fc.assert(
     fc.property(made, (name) => {
       if (word.test(name) && !reason.test(name)) expect(isSecretName(name, "mention")).toBe(true);

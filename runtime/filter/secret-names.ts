@@ -17,7 +17,7 @@
  *   is stricter than a spec has to be.
  * - `mention`: `setting`, and every name with a word for a secret in it. The Control API keeps and
  *   shows no value under such a name; a wrong yes costs a column of a preview or a line of a
- *   proposal. Only what cannot hold a secret is left out: counts, times, kinds, ids, switches.
+ *   proposal. Only what cannot hold a secret is left out: counts, times, kinds, switches.
  * - `suspicion`: both of them, and words that secrets share with other things ("auth", "session",
  *   "private"). For a value that already looks like a secret, or a header field.
  * - `hint`: any fragment that some secret's name has, without exceptions. For a value that is known
@@ -89,39 +89,43 @@ const paging =
 const quantity = /^(?:max|maximum|min|minimum|total|num|numberof|prompt|completion)token$/;
 const isExempt = ({ plain }: ParsedName) => paging.test(plain) || quantity.test(plain);
 
-/** Words that hold a word for a secret and are none. A credential's handle is there to be shown. */
+/**
+ * Words that hold a word for a secret and are none. A credential's handle and id are there to be
+ * shown.
+ */
 const innocent =
-  /(?<=^|_)(?:passwordless|secretar(?:y|ie|iat)|tokeni[sz](?:e|er|ed|ing|ation)|credential_handle)(?=_|$)/g;
+  /(?<=^|_)(?:passwordless|secretar(?:y|ie|iat)|tokeni[sz](?:e|er|ed|ing|ation)|credential_(?:handle|ids?))(?=_|$)/g;
 
-/** Last words of names whose values cannot be secrets: "token_count", "password_expires_at". */
+/** Last words of names whose values cannot be secrets: "token_count", "password_expiry". */
 const harmless = new Set([
   "algorithm",
-  "at",
   "count",
-  "day",
   "enabled",
   "expire",
   "expiry",
   "format",
-  "id",
-  "ids",
-  "in",
   "length",
   "limit",
   "method",
-  "minute",
   "mode",
   "policy",
   "required",
   "scope",
-  "second",
   "style",
   "type",
   "version",
 ]);
+/**
+ * These only where something stands between them and the secret: "password_expires_at" is a time,
+ * "password_day" may be that day's password, and whoever has a "token_id" may be let in.
+ */
+const harmlessApart = new Set(["at", "day", "id", "ids", "in", "minute", "second"]);
+const endsInSecret =
+  /(?:api_?key|secret|token|passw(?:or)?d|passphrase|authori[sz]ation|private_?key|credential)$/;
 /** Last words of names that describe a secret, and may show something of it: "token_url". */
 const about = new Set([
   ...harmless,
+  ...harmlessApart,
   "endpoint",
   "field",
   "flow",
@@ -138,7 +142,10 @@ const about = new Set([
   "url",
 ]);
 const isHarmless = (name: ParsedName) =>
-  isExempt(name) || (harmless.has(last(name)) && !exchangedEnd.test(name.joined));
+  isExempt(name) ||
+  ((harmless.has(last(name)) || isApart(name)) && !exchangedEnd.test(name.joined));
+const isApart = ({ words }: ParsedName) =>
+  harmlessApart.has(words.at(-1) ?? "") && !endsInSecret.test(words.slice(0, -1).join("_"));
 
 const last = ({ words }: ParsedName) => words.at(-1) ?? "";
 
