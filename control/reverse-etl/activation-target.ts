@@ -59,6 +59,7 @@ export async function openActivation(
     options: {
       signal: ctx.signal,
       ...ctx.services.telemetry.watch(reference.name),
+      ledger: credential ? ctx.services.providerRates(credential.id) : undefined,
       ...(purpose === "run" ? {} : { http: impatient }),
     },
   };

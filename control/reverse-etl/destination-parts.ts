@@ -103,10 +103,12 @@ export async function tryReverseDestination(
   name: string,
 ): Promise<void> {
   const { reference, config, options } = await openActivation(ctx, target, "check");
-  const result = await ctx.services.activations.check(reference, config, options);
+  const { activations } = ctx.services;
+  const { hasCheck } = await activations.manifest(reference);
+  const result = await activations.check(reference, config, options);
   const failure = result.status === "failed" ? result.error.code : undefined;
-  // A webhook is not asked: that it was not refused says nothing of its key.
-  if (target.credential && (failure || target.type !== "webhook"))
+  // Where nobody is asked, that nothing was refused says nothing of the credential.
+  if (target.credential && (failure || hasCheck))
     await noteOutcome(ctx.db, target.credential, failure, ctx.now);
   if (result.status === "failed") {
     const { code, message } = result.error;

@@ -15,6 +15,7 @@ import type {
 } from "../contract/host.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/network.ts";
+import type { RateLedger } from "../contract/rate-ledger.ts";
 import { createSecretRegistry, type SecretRegistry } from "../filter/secrets.ts";
 import { sanitizeText } from "../filter/text.ts";
 import { systemClock } from "../host/clock.ts";
@@ -38,6 +39,8 @@ export interface DestinationOptions {
   readonly onRequest?: ((request: ProviderRequest) => void) | undefined;
   /** Deadlines and retries of this call, in place of the host's. */
   readonly http?: Partial<HttpLimits> | undefined;
+  /** Where other processes with the same credential count their requests. Default: nowhere. */
+  readonly ledger?: RateLedger | undefined;
   /** The folder of this owner's warehouses. Only for destinations that declare a file. */
   readonly folder?: string | undefined;
 }
@@ -118,6 +121,7 @@ export function createModuleHost<
         seams,
         limits: options.http ?? http,
         onRequest: options.onRequest ?? (() => {}),
+        ledger: options.ledger,
         onWaiting: (untilMs, reason) => onEvent({ type: "waiting", untilMs, reason }),
         signal,
         folder,

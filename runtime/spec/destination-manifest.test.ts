@@ -59,7 +59,12 @@ test("a destination and an activation are described as plain data", () => {
     isExclusive: false,
     hasQuery: false,
   });
-  expect(describeActivation(activation)).toMatchObject({ id: "conn_hook", maxBatchRows: 100 });
+  expect(describeActivation(activation)).toMatchObject({
+    id: "conn_hook",
+    maxBatchRows: 100,
+    hasCheck: false,
+  });
+  expect(describeActivation({ ...activation, check: async () => {} }).hasCheck).toBe(true);
 });
 
 describe("what a module may not be is refused by the path of the fault", () => {

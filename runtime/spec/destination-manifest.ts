@@ -38,6 +38,8 @@ export interface DestinationManifest extends SharedManifest<DestinationEgress> {
 
 export interface ActivationManifest extends SharedManifest<ActivationEgress> {
   readonly maxBatchRows: number;
+  /** Its check asks the provider: when it succeeds, the credential works. */
+  readonly hasCheck: boolean;
 }
 
 /** Largest batch that an activation may ask for. */
@@ -79,10 +81,10 @@ export function describeDestination(exported: unknown): DestinationManifest {
  */
 export function describeActivation(exported: unknown): ActivationManifest {
   const shared = describeModule<ActivationEgress>(exported, "activation");
-  const { maxBatchRows } = exported as Activation;
+  const { maxBatchRows, check } = exported as Activation;
   const isFitting = Number.isInteger(maxBatchRows) && maxBatchRows >= 1 && maxBatchRows <= maxRows;
   require(isFitting, "maxBatchRows", `must be 1 to ${maxRows}`);
-  return { ...shared, maxBatchRows };
+  return { ...shared, maxBatchRows, hasCheck: typeof check === "function" };
 }
 
 function describeModule<Egress extends DestinationEgress | ActivationEgress>(
