@@ -188,3 +188,31 @@ export const activation = defineActivation({
   },
   async *write() {},
 });
+
+/** A provider that asks for no credentials, with settings and without. */
+export const open = [
+  defineSource({
+    id: "conn_open",
+    version: "1.0.0",
+    title: "Open",
+    spec: Type.Object({}),
+    egress: http({ baseUrl: "https://api.example.com", auth: [] }),
+    streams: [{ name: "a", schema: Type.Object({ id: Type.String() }) }],
+    async check(ctx) {
+      await ctx.http.get(["a"]);
+    },
+    async *read() {
+      yield records([{ id: "x" }]);
+    },
+  }),
+  defineSource({
+    id: "conn_open_too",
+    version: "1.0.0",
+    title: "Open too",
+    spec,
+    egress: http({ baseUrl: "https://api.example.com", auth: [] }),
+    streams,
+    async check() {},
+    async *read() {},
+  }),
+];

@@ -300,7 +300,7 @@ export type Egress<Field extends string = string> = HttpEgress<Field> | Postgres
 type OneOrMore<T> = T | readonly T[];
 
 /** Declares an HTTP provider. */
-export function http<const Field extends string>(
+export function http<const Field extends string = never>(
   options: Omit<HttpEgress<Field>, "kind" | "auth"> & { readonly auth: OneOrMore<Auth<Field>> },
 ): HttpEgress<Field> {
   const { auth } = options;

@@ -1,0 +1,203 @@
+/**
+ * The examples that README.md and docs/authors.md show, as they stand there: they compile, and whole
+ * connectors record from a provider and meet the kit's core rules.
+ */
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { openKit } from "svc-connectors/conformance";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { record } from "../conformance/recorder/record.ts";
+import { type SimulatedRequest, startServer } from "../simulators/simulator/server.ts";
+import { choose } from "./effort.ts";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+/** Of each sample of runs. */
+const effort = choose({ quick: 0.01, whole: 0.25 });
+/** A sandboxed worker for each run takes its time. */
+const kind = choose({ quick: "module", whole: "worker" } as const);
+const token = "canary-of-an-example-0123456789-abcdefghij";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "svc-examples-")));
+  const declarations = join(folder, "declarations");
+  await emitDeclarations(declarations);
+  await mkdir(join(declarations, "node_modules"), { recursive: true });
+  await symlink(join(root, "node_modules/typebox"), join(declarations, "node_modules/typebox"));
+  await mkdir(join(folder, "node_modules"));
+  await symlink(root, join(folder, "node_modules/svc-connectors"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** What the compiler says. */
+async function compile(cwd: string, ...args: string[]): Promise<string> {
+  const compiler = join(root, "node_modules/typescript/bin/tsc");
+  const compiling = promisify(execFile)(process.execPath, [compiler, ...args], { cwd });
+  return (await compiling.catch(({ stdout }: { stdout: string }) => ({ stdout }))).stdout;
+}
+
+/** The declarations of the author's entry, as a build makes them. */
+async function emitDeclarations(outDir: string): Promise<void> {
+  const settings = join(folder, "tsconfig.declarations.json");
+  await writeFile(
+    settings,
+    JSON.stringify({
+      extends: join(root, "tsconfig.build.json"),
+      compilerOptions: {
+        ...{ rootDir: root, outDir, emitDeclarationOnly: true },
+        typeRoots: [join(root, "node_modules/@types")],
+      },
+      include: [join(root, "runtime/author.ts")],
+    }),
+  );
+  const said = await compile(folder, "-p", settings);
+  if (said !== "") throw new Error(said);
+}
+
+interface Example {
+  readonly page: string;
+  readonly name: string;
+  readonly hostname: string;
+  readonly config: Record<string, string>;
+  answer(request: SimulatedRequest): unknown;
+}
+
+const day = (number: number) => `2026-05-${String(number).padStart(2, "0")}T08:00:00Z`;
+const tickets = Array.from({ length: 7 }, (_, index) => ({
+  id: index + 1,
+  title: `Ticket ${index + 1}`,
+  closed_at: index % 2 === 0 ? null : day(20 + index),
+  updated_at: day(index + 1),
+}));
+
+const examples: readonly Example[] = [
+  {
+    page: "README.md",
+    name: "quotes",
+    hostname: "api.example.com",
+    config: { api_token: token },
+    answer: ({ path }) =>
+      ({
+        "/v1/me": { id: "u1" },
+        "/v1/quotes": { data: [1, 2, 3].map((id) => ({ id, text: `Quote ${id}` })) },
+      })[path],
+  },
+  {
+    page: "docs/authors.md",
+    name: "tickets",
+    hostname: "acme.example.com",
+    config: { account: "acme", api_token: token },
+    answer({ path, query }) {
+      if (path === "/api/me") return { id: "u1" };
+      if (path !== "/api/tickets") return undefined;
+      const since = query.get("since") ?? "";
+      const found = tickets.filter(({ updated_at }) => updated_at >= since);
+      const size = 3;
+      const page = Number(query.get("page"));
+      return {
+        data: found.slice((page - 1) * size, page * size),
+        meta: { last_page: Math.max(1, Math.ceil(found.length / size)) },
+      };
+    },
+  },
+];
+
+const wholeConnector = "export default defineSource(";
+
+/** The blocks of TypeScript of a page. */
+async function blocksOf(page: string): Promise<readonly string[]> {
+  const text = await readFile(join(root, page), "utf8");
+  return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block = ""]) => block);
+}
+
+async function wholeConnectorOf(page: string): Promise<string> {
+  const [whole] = (await blocksOf(page)).filter((block) => block.includes(wholeConnector));
+  if (whole === undefined) throw new Error(`${page} shows no whole connector`);
+  return whole;
+}
+
+/** What a block that is a part of a connector stands in. */
+const frames = [
+  {
+    begins: "auth:",
+    around: (part: string) => `http({ baseUrl: "https://api.example.com", ${part} })`,
+  },
+  {
+    begins: "async ",
+    around: (part: string) =>
+      `defineSource({ id: "conn_a", version: "1.0.0", title: "A", spec: Type.Object({}), streams: [], egress: http({ baseUrl: "https://api.example.com", auth: [] }), async check() {}, async *read() {}, ${part} })`,
+  },
+];
+
+/** A module of a page's blocks that are no whole connectors. */
+async function partsOf(page: string): Promise<string> {
+  const parts = (await blocksOf(page)).filter((block) => !block.includes(wholeConnector));
+  const framed = parts.map((part) => {
+    const frame = frames.find(({ begins }) => part.startsWith(begins));
+    if (!frame) throw new Error(`${page}: there is no frame for ${part.slice(0, 40)}`);
+    return `export const part${parts.indexOf(part)} = ${frame.around(part)};\n`;
+  });
+  return `import { defineSource, http, oauth2, Type } from "svc-connectors";\n${framed.join("")}`;
+}
+
+/** Settings of a project that has nothing but svc. */
+const strict = () => ({
+  ...{ module: "nodenext", target: "es2024", lib: ["es2024"], types: [] },
+  ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+  ...{ skipLibCheck: false, noEmit: true },
+  paths: { "svc-connectors": [join(folder, "declarations/runtime/author.d.ts")] },
+});
+
+describe.each(examples)("the connector that $page shows", (example) => {
+  const { page, name, hostname, config } = example;
+  const place = () => join(folder, page.replace(/\W/g, "-"));
+  beforeAll(async () => {
+    await mkdir(place());
+    await writeFile(join(place(), "index.ts"), await wholeConnectorOf(page));
+    await writeFile(join(place(), "parts.ts"), await partsOf(page));
+  });
+
+  test("compiles strictly, as its parts do, with the declarations searched too, and no others installed", async () => {
+    const settings = { compilerOptions: strict(), include: ["*.ts"] };
+    await writeFile(join(place(), "tsconfig.json"), JSON.stringify(settings));
+    expect(await compile(place(), "-p", ".")).toBe("");
+  });
+
+  test("is recorded, and meets the kit's core rules", async () => {
+    const server = await startServer({
+      hostname,
+      answer(request) {
+        const isKnown = request.headers.authorization === `Bearer ${token}`;
+        const found = isKnown ? example.answer(request) : { error: "unauthorized" };
+        return {
+          status: isKnown ? (found ? 200 : 404) : 401,
+          headers: { "content-type": "application/json" },
+          body: Buffer.from(JSON.stringify(found ?? { error: "not_found" })),
+        };
+      },
+    });
+    try {
+      await record({
+        connector: { name, url: pathToFileURL(join(place(), "index.ts")).href },
+        config,
+        seams: server.seams,
+        folder: join(place(), "fixtures"),
+        providerApiVersion: "v1",
+      });
+    } finally {
+      await server.close();
+    }
+    await using kit = await openKit({
+      ...{ connector: ".", cwd: place(), kind, profiles: ["core"], rules: [] },
+      ...{ seed: 1, isExhaustive: false, effort, command: "svc conformance ." },
+    });
+    const { rules } = await kit.run();
+    const failed = rules.filter(({ result }) => !["pass", "not-applicable"].includes(result));
+    expect(failed.map(({ id, result, problems }) => [id, result, problems])).toEqual([]);
+    expect(rules.filter(({ result }) => result === "pass").length).toBeGreaterThan(20);
+  });
+});
