@@ -34,7 +34,7 @@ export async function openConnector(
   wanted: string,
   { settings: file, sandbox, memory, allowLocal }: HostValues,
 ): Promise<OpenConnector> {
-  const connector = named(wanted, terminal.cwd);
+  const connector = nameConnector(wanted, terminal);
   const settings = await loadSettings(terminal.cwd, file);
   const host = await terminal.createHost({
     clock: terminal.clock,
@@ -51,7 +51,12 @@ export async function openConnector(
   return { host, connector, id, [Symbol.asyncDispose]: () => open.disposeAsync() };
 }
 
-function named(wanted: string, cwd: string): ConnectorReference {
+/** The connector of that name or path; it is not loaded yet. @throws UsageError */
+export function nameConnector(
+  wanted: string | undefined,
+  { cwd }: Pick<Terminal, "cwd">,
+): ConnectorReference {
+  if (wanted === undefined) throw new UsageError(`name ${connectorArgument}`);
   try {
     return findConnector(wanted, cwd);
   } catch (error) {
@@ -61,4 +66,26 @@ function named(wanted: string, cwd: string): ConnectorReference {
       `there is no connector "${printable(wanted)}"${suggestion(wanted, names) || "; `svc connectors` lists them"}`,
     );
   }
+}
+
+/**
+ * The connector and the configuration file that a command line names.
+ * @throws UsageError that says all that is missing, the connector first
+ */
+export function requireConfigured(
+  verb: string,
+  wanted: string | undefined,
+  config: string | undefined,
+  terminal: Terminal,
+): { readonly name: string; readonly path: string } {
+  if (wanted === undefined && config === undefined)
+    throw new UsageError(
+      `${verb} needs a connector and its configuration: svc ${verb} <connector> --config FILE; svc connectors lists connectors, svc config <connector> writes a first configuration`,
+    );
+  const { name } = nameConnector(wanted, terminal);
+  if (config === undefined)
+    throw new UsageError(
+      `${verb} needs --config FILE; svc config ${printable(name)} writes a first configuration`,
+    );
+  return { name: wanted ?? name, path: config };
 }

@@ -599,7 +599,7 @@ describe("svc read leaves data that can be queried", () => {
       /^numbers +2 +id +full_refresh, incremental +id$/m,
     );
     expect((await svc(folder, ["spec", counting])).stdout).toMatch(
-      /^token +required, secret +Token$/m,
+      /^token +required; secret; text\n +Token\. Any text/m,
     );
     expect((await svc(folder, ["connectors"])).stdout).toMatch(/^mailer +conn_mailer_product_edm/m);
   });

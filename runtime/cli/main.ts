@@ -3,10 +3,11 @@
  */
 
 import { toConnectorError } from "../contract/errors.ts";
+import { answer, asksForJson } from "./answer.ts";
 import { exitCode, exitCodeOf } from "./exit.ts";
 import { type Commands, runProgram } from "./program.ts";
 import { type CliEnvironment, createOutput, type Terminal } from "./terminal.ts";
-import { printable, UsageError } from "./usage.ts";
+import { CommandFailed, printable, UsageError } from "./usage.ts";
 
 const inspect = () => import("./inspect.ts");
 
@@ -25,7 +26,11 @@ const ownCommands: Commands = {
   },
   spec: {
     summary: "list the settings that a connector asks for",
-    load: async () => (await inspect()).buildSpec,
+    load: async () => (await import("./spec.ts")).buildSpec,
+  },
+  config: {
+    summary: "write a first configuration of a connector, with comments",
+    load: async () => (await import("./spec.ts")).buildConfig,
   },
   connectors: {
     summary: "list the connectors that come with svc",
@@ -34,6 +39,10 @@ const ownCommands: Commands = {
   run: {
     summary: "speak the Airbyte Protocol on stdout",
     load: async () => (await import("./run.ts")).buildRun,
+  },
+  version: {
+    summary: "show the version",
+    load: async () => (await import("./version.ts")).buildVersion,
   },
 };
 
@@ -62,18 +71,35 @@ export async function main(
   try {
     await runProgram({ ...ownCommands, ...more }, argv, terminal);
   } catch (error) {
-    const failure = error instanceof UsageError ? undefined : toConnectorError(error);
-    terminal.exitCode = failure ? exitCodeOf(failure) : exitCode.usage;
-    const text = failure ? `${failure.message} (${failure.code})` : (error as UsageError).message;
-    if (!failure && argv[0] === "run") await traceUsageError(text, terminal);
-    if (!out.isAbandoned) await err.line(`svc: ${printable(text, 600)}`).catch(() => undefined);
+    const failure = describeFailure(error);
+    terminal.exitCode = failure.exitCode;
+    const message = printable(failure.message, 600);
+    if (error instanceof UsageError && argv[0] === "run") await traceUsageError(message, terminal);
+    else if (asksForJson(argv)) {
+      const { code, details } = failure;
+      await answer(terminal, true, { error: { code, message, details } }, () => "").catch(ignore);
+    }
+    if (!out.isAbandoned) await err.line(`svc: ${message}${failure.suffix}`).catch(ignore);
   }
   return out.isAbandoned ? exitCode.abandoned : terminal.exitCode;
 }
+
+/** A failure in one line, with a code that scripts can compare. */
+function describeFailure(error: unknown) {
+  if (error instanceof UsageError)
+    return { code: "USAGE", message: error.message, suffix: "", exitCode: exitCode.usage };
+  if (error instanceof CommandFailed)
+    return { code: "FAILED", message: error.message, suffix: "", exitCode: exitCode.failed };
+  const failure = toConnectorError(error);
+  const { code, message, details } = failure.toRecord();
+  return { code, message, details, suffix: ` (${code})`, exitCode: exitCodeOf(failure) };
+}
+
+const ignore = () => undefined;
 
 /** Clients of the Airbyte Protocol read stdout alone. */
 async function traceUsageError(text: string, { out, clock }: Terminal): Promise<void> {
   const { createMessageWriter } = await import("../sinks/airbyte.ts");
   const messages = createMessageWriter((chunk) => out.write(chunk), clock);
-  await messages.usageError(printable(text, 600)).catch(() => undefined);
+  await messages.usageError(text).catch(ignore);
 }

@@ -3,26 +3,27 @@ import { suggestion, UsageError } from "./usage.ts";
 
 const sandboxLevels = ["process", "bubblewrap", "inline"] as const;
 
-/** Adds the flags of every command that runs a connector. */
-export const addHostOptions = (command: Command) =>
+/** Adds the flags of every command that runs a connector with a configuration. */
+export const addConfigOptions = (command: Command) =>
   addSettingsOption(command)
-    .option(
-      "--sandbox <LEVEL>",
-      "process (default), bubblewrap or inline (an author's debugger only)",
-      oneOf("sandbox", sandboxLevels),
-    )
+    .option(...sandboxFlag())
     .option(
       "--memory <MB>",
       "heap of the connector's process; default 512",
       wholeNumber("memory", 32, 65_536),
+    )
+    .option(
+      "--config <FILE>",
+      'settings of the connector, JSON or YAML; {"$file": "path"} reads a secret from a file',
     );
 
-/** Adds the flags of every command that runs a connector with a configuration. */
-export const addConfigOptions = (command: Command) =>
-  addHostOptions(command).option(
-    "--config <FILE>",
-    'settings of the connector, JSON or YAML; {"$file": "path"} reads a secret from a file',
-  );
+/** The flag of every command that loads a connector. */
+export const sandboxFlag = () =>
+  [
+    "--sandbox <LEVEL>",
+    "process (default), bubblewrap or inline (an author's debugger only)",
+    oneOf("sandbox", sandboxLevels),
+  ] as const;
 
 export const allowLocalFlag = [
   "--allow-local",

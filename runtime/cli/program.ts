@@ -45,11 +45,11 @@ export async function runProgram(
   }
 }
 
-/** An empty command line asks for the overview; `svc version` and `svc -v` are `svc --version`. */
+/** An empty command line asks for the overview; `svc --version` and `svc -v` are `svc version`. */
 function normalize(argv: readonly string[]): readonly string[] {
-  const [first] = argv;
+  const [first, ...rest] = argv;
   if (first === undefined) return ["--help"];
-  return first === "version" || first === "-v" ? ["--version"] : argv;
+  return /^(-v|-V|--version)$/.test(first) ? ["version", ...rest] : argv;
 }
 
 const createProgram = (show: (text: string) => void, columns = 80): Command =>

@@ -2,7 +2,12 @@ import { Option } from "@commander-js/extra-typings";
 import type { ConfiguredStream, StreamDescriptor } from "../contract/catalog.ts";
 import type { ReadSummary, StreamSummary } from "../contract/host.ts";
 import type { OutputSink } from "../sinks/output.ts";
-import { connectorArgument, type HostValues, openConnector } from "./connector.ts";
+import {
+  connectorArgument,
+  type HostValues,
+  openConnector,
+  requireConfigured,
+} from "./connector.ts";
 import { addCursor, type ChosenCursors, takeCursors } from "./cursors.ts";
 import { exitCode } from "./exit.ts";
 import { readConfig } from "./files.ts";
@@ -22,7 +27,8 @@ import { printable, UsageError } from "./usage.ts";
  */
 export const buildRead: CommandBuilder = (command, terminal) => {
   addTrialOptions(command)
-    .argument("<connector>", connectorArgument)
+    .usage("[options] <connector> --config FILE")
+    .argument("[connector]", connectorArgument)
     .allowExcessArguments()
     .option("--streams <A,B>", "streams to read; default all")
     .option("--out <PLACE>", placeForms)
@@ -37,7 +43,7 @@ export const buildRead: CommandBuilder = (command, terminal) => {
         .default(new Map() as ChosenCursors, "none"),
     )
     .addHelpText("after", "\nExample: svc read postgres --config my-db.yaml --out shop.duckdb")
-    .action(async (name, options, { args: [, unexpected] }) => {
+    .action(async (wanted, options, { args: [, unexpected] }) => {
       if (unexpected !== undefined)
         throw new UsageError(
           `unexpected "${printable(unexpected)}"; streams are named by --streams a,b`,
@@ -46,8 +52,8 @@ export const buildRead: CommandBuilder = (command, terminal) => {
         throw new UsageError("choose one of --incremental and --full-refresh");
       if (options.fullRefresh && options.cursor.size > 0)
         throw new UsageError("choose one of --cursor and --full-refresh");
-      if (options.config === undefined) throw new UsageError("read needs --config FILE");
-      await read(name, { ...options, config: options.config }, terminal);
+      const { name, path } = requireConfigured("read", wanted, options.config, terminal);
+      await read(name, { ...options, config: path }, terminal);
     });
 };
 

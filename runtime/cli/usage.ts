@@ -6,6 +6,11 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+/** The command was right and the world is not. Its message is one line. Exit code 1. */
+export class CommandFailed extends Error {
+  override readonly name = "CommandFailed";
+}
+
 /**
  * The word of `known` that was probably meant, as the end of a sentence: ` (did you mean "read"?)`,
  * or nothing.

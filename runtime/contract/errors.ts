@@ -28,7 +28,7 @@ export const errorTable = {
     kind: "config",
     http: 422,
     message: "The configuration is not valid[: {path} {problem}].",
-    fix: "Correct that setting; `svc run <connector> spec` lists them all.",
+    fix: "Correct that setting; `svc spec <connector>` lists them all.",
   },
   BASE_URL_REFUSED: {
     kind: "config",
@@ -127,7 +127,7 @@ export const errorTable = {
     kind: "config",
     http: 422,
     message: "This connector has no entities to choose settings from.",
-    fix: "Enter the settings as `svc run <connector> spec` describes them.",
+    fix: "Enter the settings as `svc spec <connector>` describes them.",
   },
   CONNECTOR_UNKNOWN: {
     kind: "config",

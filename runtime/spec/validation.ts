@@ -5,7 +5,7 @@ import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonValue } from "../contract/json.ts";
 import { secretKeyword } from "../contract/spec.ts";
-import { parsePointer } from "../wire/json-pointer.ts";
+import { parsePointer, valueAt } from "../wire/json-pointer.ts";
 
 /** One thing that is wrong with a document: where, and what, without its value. */
 export interface Fault {
@@ -93,6 +93,9 @@ function compile(schema: object, isWatched: boolean): (document: JsonValue) => r
       const path = parsePointer(instancePath).join(".");
       const missing = (params as { missingProperty?: string }).missingProperty;
       if (keyword === "required") return { path: join(path, missing ?? ""), problem: "is missing" };
+      // As YAML leaves it behind a colon.
+      if ((keyword === "type" || keyword === "enum") && valueAt(document, instancePath) === null)
+        return { path, problem: "has no value" };
       const allowed = (params as { allowedValues?: unknown[] }).allowedValues;
       if (keyword === "enum" && allowed)
         return { path, problem: `must be one of ${allowed.join(", ")}` };
