@@ -15,7 +15,7 @@ export interface RequestFacts {
   readonly userAgent: string | null;
 }
 
-const unauthenticated = () =>
+export const unauthenticated = () =>
   new ControlError("unauthenticated", {}, { "www-authenticate": 'Bearer realm="svc"' });
 
 /** How the token is stored. */

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import { createAccessToken, createId } from "../contract/ids.ts";
-import { hashToken } from "../door/authenticate.ts";
+import { hashToken, unauthenticated } from "../door/authenticate.ts";
 import type { Db } from "../store/database.ts";
 import { type Client, type Role, type Scope, scopes, type Tables } from "../store/tables.ts";
 
@@ -30,6 +30,8 @@ export interface NewSession {
   readonly scopes?: readonly Scope[] | undefined;
   readonly client: Client;
   readonly name?: string | undefined;
+  /** With whose token it is made; it is revoked with that one. */
+  readonly madeBySessionId?: string | undefined;
   /** Default by client. */
   readonly lifetimeMs?: number | undefined;
 }
@@ -53,6 +55,7 @@ export async function createSession(
       user_id: session.userId,
       workspace_id: session.workspaceId ?? null,
       role: session.role ?? null,
+      made_by_session_id: session.madeBySessionId ?? null,
       client: session.client,
       scopes: JSON.stringify(scopesOf(session)),
       name: session.name ?? null,
@@ -83,6 +86,7 @@ export const selectSessions = (db: Db, workspaceId: string) =>
       "user_id",
       "workspace_id",
       "role",
+      "made_by_session_id",
       "client",
       "scopes",
       "name",
@@ -104,6 +108,44 @@ export const selectSessions = (db: Db, workspaceId: string) =>
         ),
       ]),
     );
+
+/**
+ * Waits for those who are revoking the session, so that it makes no other one behind their back.
+ * @throws unauthenticated when it was revoked
+ */
+export async function requireUnrevoked(tx: Db, id: string): Promise<void> {
+  const found = await tx
+    .selectFrom("sessions")
+    .select("revoked_at")
+    .where("id", "=", id)
+    .forShare()
+    .executeTakeFirst();
+  if (!found || found.revoked_at) throw unauthenticated();
+}
+
+/**
+ * Ends a session and all that were made with its token, and with theirs: whoever had the token may
+ * have made them. Gives the ids of those that end now.
+ */
+export async function revokeSession(tx: Db, id: string, now: Date): Promise<readonly string[]> {
+  const ended: string[] = [];
+  const revoke = async (column: "id" | "made_by_session_id", ids: readonly string[]) => {
+    const rows = await tx
+      .updateTable("sessions")
+      .set({ revoked_at: now })
+      .where(column, "in", ids)
+      .where("revoked_at", "is", null)
+      .returning("id")
+      .execute();
+    return rows.map((row) => row.id);
+  };
+  // A statement for each generation: one that a session has made meanwhile is seen by the next.
+  for (let found = await revoke("id", [id]); found.length > 0; ) {
+    ended.push(...found);
+    found = await revoke("made_by_session_id", found);
+  }
+  return ended;
+}
 
 /**
  * Ends the sessions that a person who has left a workspace can use in no other: those made for it,

@@ -57,6 +57,48 @@ describe("an access token that is made over the API", () => {
     expect([revoked.status, (await me(token)).status]).toEqual([200, 401]);
   });
 
+  test("outlives the one with which it was made, and is revoked with it, and so are those made with it", async () => {
+    const userId = api.first.users.admin;
+    const stolen = await createSession(api.db, { userId, client: "cli" }, now());
+    const long = { role: "admin", expires_in_days: 365 };
+    const child = (await create(long, { token: stolen.token })).body.data;
+    const grandchild = (await create(long, { token: child.token })).body.data;
+    const other = (await create(long)).body.data;
+    expect([child.made_by_session_id, grandchild.made_by_session_id]).toEqual([
+      stolen.sessionId,
+      child.session_id,
+    ]);
+    await api.db
+      .updateTable("sessions")
+      .set({ expires_at: now() })
+      .where("id", "=", stolen.sessionId)
+      .execute();
+    expect((await me(child.token)).status).toBe(200);
+    const revoke = () => api.call("POST", `/sessions/${stolen.sessionId}/revoke`);
+    const { body } = await revoke();
+    expect(body.data.made_with_it).toEqual([child.session_id, grandchild.session_id]);
+    expect((await revoke()).body.data.made_with_it).toEqual([]);
+    const statuses = [child, grandchild, other].map(async ({ token }) => (await me(token)).status);
+    expect(await Promise.all(statuses)).toEqual([401, 401, 200]);
+  });
+
+  test("is not made by a session that is being revoked", async () => {
+    const userId = api.first.users.admin;
+    const maker = await createSession(api.db, { userId, client: "cli" }, now());
+    const answers = await Promise.all([
+      create({ role: "admin" }, { token: maker.token }),
+      api.call("POST", `/sessions/${maker.sessionId}/revoke`),
+      create({ role: "admin" }, { token: maker.token }),
+    ]);
+    const alive = await api.db
+      .selectFrom("sessions")
+      .select("id")
+      .where("made_by_session_id", "=", maker.sessionId)
+      .where("revoked_at", "is", null)
+      .execute();
+    expect([answers[1]?.status, alive]).toEqual([200, []]);
+  });
+
   test("is nowhere in the database, also when it was asked for with an Idempotency-Key or a proposal", async () => {
     const headers = { "idempotency-key": "token-once" };
     const first = await create({}, { headers });

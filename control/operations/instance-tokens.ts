@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { defineOperatorRead, defineOperatorWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { Id, IdInput, OneOf, StrictObject, Time } from "../contract/schemas.ts";
-import { createSession } from "../members/sessions.ts";
+import { createSession, revokeSession } from "../members/sessions.ts";
 import { findAdministrator, findWorkspace } from "../members/workspaces.ts";
 import type { Db } from "../store/database.ts";
 import { clients, roles } from "../store/tables.ts";
@@ -160,7 +160,8 @@ export const revokeToken = defineOperatorWrite({
   id: "session.revoke",
   area: "Sessions",
   summary: "Revoke a session",
-  description: "Its token ends at once, on every server, in all of its workspaces.",
+  description:
+    "Its token ends at once, on every server, in all of its workspaces, and so do all that were made with it.",
   resource: "session",
   params: StrictObject({ session_id: IdInput("The session.") }),
   data: RevokedToken,
@@ -174,7 +175,7 @@ export const revokeToken = defineOperatorWrite({
       .executeTakeFirst();
     if (!session) throw new ControlError("not_found", { resource: "session" });
     if (session.revoked_at) return { data: { session_id: id, changed: false }, resourceId: id };
-    await tx.updateTable("sessions").set({ revoked_at: now }).where("id", "=", id).execute();
+    await revokeSession(tx, id, now);
     const memberships = await tx
       .selectFrom("memberships")
       .select("workspace_id")

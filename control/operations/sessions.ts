@@ -16,7 +16,13 @@ import {
 import { readPage } from "../door/pages.ts";
 import { isAdmin } from "../members/roles.ts";
 import { Role } from "../members/schemas.ts";
-import { createSession, type SessionRow, selectSessions } from "../members/sessions.ts";
+import {
+  createSession,
+  requireUnrevoked,
+  revokeSession as revokeWithMade,
+  type SessionRow,
+  selectSessions,
+} from "../members/sessions.ts";
 import type { Db } from "../store/database.ts";
 import { clients, roles } from "../store/tables.ts";
 
@@ -30,6 +36,9 @@ const Session = StrictObject(
       Id("workspace", "The only workspace of the session; null: every workspace of its user."),
     ),
     role: Nullable(Role),
+    made_by_session_id: Nullable(
+      Id("session", "With whose token it was made over the API. It is revoked with that session."),
+    ),
     client: OneOf(clients),
     name: Nullable(Type.String()),
     user_agent: Nullable(Type.String()),
@@ -51,6 +60,7 @@ function toSession(row: SessionRow, { caller, now }: OperationContext): Static<t
     user_id: row.user_id,
     workspace_id: row.workspace_id,
     role: row.role,
+    made_by_session_id: row.made_by_session_id,
     client: row.client,
     name: row.name,
     user_agent: row.user_agent,
@@ -127,7 +137,7 @@ export const createAccessToken = defineWrite({
   path: "/sessions",
   summary: "Create an access token",
   description:
-    "A session of yours, in this workspace alone, with at most your own rights. Its token is in this answer and nowhere else: a request that is repeated with its Idempotency-Key, and an approval, give null in its place. Agents make none.",
+    "A session of yours, in this workspace alone, with at most your own rights. It may outlive the session that makes it, and is revoked with it. Its token is in this answer and nowhere else: a request that is repeated with its Idempotency-Key, and an approval, give null in its place. Agents make none.",
   permission: "admin",
   status: 201,
   resource: "session",
@@ -143,6 +153,7 @@ export const createAccessToken = defineWrite({
   },
   async commit(tx, ctx, { body: { name, role, client = "api", expires_in_days: days } }) {
     const { workspaceId, caller, now } = ctx;
+    await requireUnrevoked(tx, caller.session.id);
     const { sessionId, token } = await createSession(
       tx,
       {
@@ -152,6 +163,7 @@ export const createAccessToken = defineWrite({
         client,
         name,
         scopes: caller.session.scopes,
+        madeBySessionId: caller.session.id,
         lifetimeMs: days && days * dayMs,
       },
       now,
@@ -173,31 +185,35 @@ export const revokeSession = defineWrite({
   method: "POST",
   path: "/sessions/{session_id}/revoke",
   summary: "Revoke a session",
-  description: "Its token ends at once, on every server. One that was revoked before stays so.",
+  description:
+    "Its token ends at once, on every server, and so do all that were made with it. One that was revoked before stays so.",
   permission: "read",
   status: 200,
   resource: "session",
   params: StrictObject({ session_id: IdInput("The session.") }),
   query: StrictObject(workspaceInput),
-  data: StrictObject({ session_id: Id("session"), status: OneOf(["revoked"]), revoked_at: Time }),
+  data: StrictObject({
+    session_id: Id("session"),
+    status: OneOf(["revoked"]),
+    revoked_at: Time,
+    made_with_it: Type.Array(Id("session"), {
+      description: "Other sessions that end by this: those that were made with its token.",
+    }),
+  }),
   errors: ["not_found"],
   async guard(ctx, { params }) {
     await findSession(ctx.db, ctx, params.session_id);
   },
   async commit(tx, ctx, { params }) {
     const { id } = await findSession(tx, ctx, params.session_id);
-    await tx
-      .updateTable("sessions")
-      .set({ revoked_at: ctx.now })
-      .where("id", "=", id)
-      .where("revoked_at", "is", null)
-      .execute();
+    const revoked = await revokeWithMade(tx, id, ctx.now);
     const { revoked_at } = await findSession(tx, ctx, params.session_id);
     return {
       data: {
         session_id: id,
         status: "revoked" as const,
         revoked_at: (revoked_at ?? ctx.now).toISOString(),
+        made_with_it: revoked.filter((one) => one !== id),
       },
       resourceId: id,
     };

@@ -228,6 +228,8 @@ export interface Tables {
     workspace_id: string | null;
     /** The most that the token may do; null: as much as its user. */
     role: Role | null;
+    /** With whose token it was made over the API; null: otherwise. It is revoked with that one. */
+    made_by_session_id: ColumnType<string | null, string | null | undefined, never>;
     client: Client;
     scopes: Json<readonly Scope[]>;
     name: string | null;

@@ -12,6 +12,7 @@ import * as jobsAndBudgets from "./0009-jobs-and-budgets.ts";
 import * as addedConnectors from "./0010-added-connectors.ts";
 import * as namesAndWorkspaces from "./0011-names-and-workspaces.ts";
 import * as events from "./0012-events.ts";
+import * as sessionsBySessions from "./0016-sessions-by-sessions.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-control": control,
@@ -26,4 +27,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0010-added-connectors": addedConnectors,
   "0011-names-and-workspaces": namesAndWorkspaces,
   "0012-events": events,
+  "0016-sessions-by-sessions": sessionsBySessions,
 };
