@@ -193,7 +193,7 @@ export { openJsonlOutput } from "./sinks/jsonl.ts";
 export type { OutputSink } from "./sinks/output.ts";
 export { lockFile } from "./sinks/output-lock.ts";
 export type { ActivationManifest, DestinationManifest } from "./spec/destination-manifest.ts";
-export { isLocal } from "./spec/local-url.ts";
+export { isLocal, localUrlOf } from "./spec/local-url.ts";
 export { compileSchema, copyJson, type Fault } from "./spec/validation.ts";
 export { type CanonicalNumbers, canonicalize } from "./wire/canonical-json.ts";
 export { isPlainObject, stringifyExact } from "./wire/exact-json.ts";

@@ -3,15 +3,18 @@
  * connectors record from a provider and meet the kit's core rules.
  */
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { openKit } from "svc-connectors/conformance";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { record } from "../conformance/recorder/record.ts";
-import { type SimulatedRequest, startServer } from "../simulators/simulator/server.ts";
+import { type RecordOptions, record } from "../conformance/recorder/record.ts";
+import { type Answer, type SimulatedRequest, startServer } from "../simulators/simulator/server.ts";
 import { choose } from "./effort.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -168,36 +171,95 @@ describe.each(examples)("the connector that $page shows", (example) => {
   });
 
   test("is recorded, and meets the kit's core rules", async () => {
-    const server = await startServer({
-      hostname,
-      answer(request) {
-        const isKnown = request.headers.authorization === `Bearer ${token}`;
-        const found = isKnown ? example.answer(request) : { error: "unauthorized" };
-        return {
-          status: isKnown ? (found ? 200 : 404) : 401,
-          headers: { "content-type": "application/json" },
-          body: Buffer.from(JSON.stringify(found ?? { error: "not_found" })),
-        };
-      },
-    });
-    try {
-      await record({
-        connector: { name, url: pathToFileURL(join(place(), "index.ts")).href },
-        config,
-        seams: server.seams,
-        folder: join(place(), "fixtures"),
-        providerApiVersion: "v1",
-      });
-    } finally {
-      await server.close();
-    }
-    await using kit = await openKit({
-      ...{ connector: ".", cwd: place(), kind, profiles: ["core"], rules: [] },
-      ...{ seed: 1, isExhaustive: false, effort, command: "svc conformance ." },
-    });
-    const { rules } = await kit.run();
-    const failed = rules.filter(({ result }) => !["pass", "not-applicable"].includes(result));
-    expect(failed.map(({ id, result, problems }) => [id, result, problems])).toEqual([]);
-    expect(rules.filter(({ result }) => result === "pass").length).toBeGreaterThan(20);
+    await using server = await startServer({ hostname, answer: (one) => answerOf(example, one) });
+    await recordExample(place(), name, config, { seams: server.seams });
+    const { failed, passed } = await tryRules(place());
+    expect(failed).toEqual([]);
+    expect(passed).toBeGreaterThan(20);
   });
 });
+
+test("a connector whose provider is on this machine is recorded and tried as well, and told to declare another", async () => {
+  const [, example] = examples;
+  if (!example) throw new Error("there is no second example");
+  const place = join(folder, "local");
+  await mkdir(place);
+  await using provider = await listen(example);
+  const declared = (await wholeConnectorOf(example.page)).replace(
+    "https://{account}.example.com/api",
+    `http://127.0.0.1:${provider.port}/api`,
+  );
+  await writeFile(join(place, "index.ts"), declared);
+  await recordExample(place, example.name, example.config, { allowLocal: true });
+  const { failed, passed } = await tryRules(place);
+  expect(failed).toEqual([
+    [
+      "SPEC-05",
+      "fail",
+      [
+        expect.objectContaining({
+          sentence: expect.stringMatching(/on this machine, at http:.*declare the https:/),
+        }),
+      ],
+    ],
+  ]);
+  expect(passed).toBeGreaterThan(20);
+});
+
+/** What the provider of an example answers. */
+function answerOf(example: Example, request: SimulatedRequest): Answer {
+  const isKnown = request.headers.authorization === `Bearer ${token}`;
+  const found = isKnown ? example.answer(request) : { error: "unauthorized" };
+  return {
+    status: isKnown ? (found ? 200 : 404) : 401,
+    headers: { "content-type": "application/json" },
+    body: Buffer.from(JSON.stringify(found ?? { error: "not_found" })),
+  };
+}
+
+/** The same provider as its developer runs it: plain HTTP on a port of this machine. */
+async function listen(example: Example) {
+  const server = createServer(({ method = "", url = "", headers }, response) => {
+    const { pathname: path, searchParams: query } = new URL(url, "http://127.0.0.1");
+    const answer = answerOf(example, { method, path, query, headers, body: "" });
+    response.writeHead(answer.status, answer.headers).end(answer.body);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+const recordExample = (
+  place: string,
+  name: string,
+  config: Example["config"],
+  way: Pick<RecordOptions, "seams" | "allowLocal">,
+) =>
+  record({
+    connector: { name, url: pathToFileURL(join(place, "index.ts")).href },
+    config,
+    folder: join(place, "fixtures"),
+    providerApiVersion: "v1",
+    ...way,
+  });
+
+/** The core rules: those that did not pass, with their problems, and how many did. */
+async function tryRules(cwd: string) {
+  await using kit = await openKit({
+    ...{ connector: ".", cwd, kind, profiles: ["core"], rules: [] },
+    ...{ seed: 1, isExhaustive: false, effort, command: "svc conformance ." },
+  });
+  const { rules } = await kit.run();
+  const failed = rules.filter(({ result }) => !["pass", "not-applicable"].includes(result));
+  return {
+    failed: failed.map(({ id, result, problems }) => [id, result, problems]),
+    passed: rules.filter(({ result }) => result === "pass").length,
+  };
+}

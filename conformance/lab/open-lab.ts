@@ -1,13 +1,7 @@
 /** Opens a lab: everything that rules need to know of one connector, and runs of it. */
 
 import type { JsonObject } from "svc-connectors";
-import {
-  type CatalogStream,
-  isJsonObject,
-  isLocal,
-  type Manifest,
-  streamLabel,
-} from "svc-connectors/host";
+import { type CatalogStream, isJsonObject, type Manifest, streamLabel } from "svc-connectors/host";
 import type { Database } from "../contract/database.ts";
 import type { GoldenRun, Lab, NamedRun, StreamFacts } from "../contract/lab.ts";
 import type { LearnedProvider } from "../contract/learned.ts";
@@ -26,6 +20,7 @@ import { learnProvider } from "../learn/learn.ts";
 import { createStrictProvider } from "../replay/strict.ts";
 import type { DatabaseServer } from "../target/database.ts";
 import { databaseConfig, databaseLogin } from "../target/database-config.ts";
+import { withStandIn } from "../target/stand-in.ts";
 import { commandOf, readCommand } from "./commands.ts";
 import { databaseRuns } from "./database-runs.ts";
 import { defaultDeadlineMs, runConnector } from "./run-connector.ts";
@@ -74,17 +69,19 @@ const slownessOf = (kind: TargetKind, specMs: number) =>
  * be tried
  */
 export async function openLab(options: LabOptions): Promise<Lab & { readonly runCount: number }> {
-  const { target, settings, fixtures, seed, isExhaustive, todayMs } = options;
+  const { target, settings, seed, isExhaustive, todayMs } = options;
   const effort = options.effort ?? efforts[target.kind];
   const startMs = options.database
     ? todayMs
-    : Date.parse(fixtures.recordings[0]?.metadata.clock_origin ?? "");
+    : Date.parse(options.fixtures.recordings[0]?.metadata.clock_origin ?? "");
   const server = options.database && ("missing" in options.database ? nobody : options.database);
   const runner = createRunner(target, startMs, server, options.signal);
   const specStartMs = performance.now();
   const firstSpec = await runner.run({ verb: "spec" });
   const slowness = slownessOf(target.kind, performance.now() - specStartMs);
   const spec = specOf(firstSpec);
+  const manifest = (await target.manifest()) as unknown as Manifest | undefined;
+  const fixtures = withStandIn(options.fixtures, manifest);
   // The configuration of the recordings holds until the author says otherwise.
   const recorded = fixtures.recordings.find(
     ({ run, outcome }) => run.verb === "check" && outcome.status === "succeeded",
@@ -100,11 +97,6 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     learnProvider(filled.recordings, settings.paging),
     filled.recordings,
   );
-  const manifest = (await target.manifest()) as unknown as Manifest | undefined;
-  if (manifest && isLocal(manifest.egress))
-    throw new UnusableError(
-      "its provider is declared on this machine (http, or localhost). The kit answers every request itself, from the recordings: declare the https:// URL that its users will reach, and replace the local one in the recordings by it",
-    );
   const config = databaseConfig(manifest?.egress, made.config);
   const database =
     server && "open" in server

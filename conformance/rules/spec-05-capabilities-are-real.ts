@@ -1,3 +1,4 @@
+import { localUrlOf } from "svc-connectors/host";
 import { messageEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -49,6 +50,13 @@ function tryManifest({ manifest }: Lab, report: Reporter): void {
   if (title.trim() !== title || title === "")
     report.fail(`The title ${JSON.stringify(title)} is empty or has spaces around it.`);
   report.checked("egress");
+  const local = localUrlOf(egress);
+  if (local) {
+    report.fail(
+      `The provider is declared on this machine, at ${local.href}: nobody else reaches it there. The other rules were tried as if it were elsewhere; before you publish the connector, declare the https:// URL that its users will reach, and record it there.`,
+    );
+    return;
+  }
   const hosts =
     egress.kind === "http"
       ? [

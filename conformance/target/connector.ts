@@ -21,6 +21,7 @@ import type { Command } from "../contract/observation.ts";
 import type { Ability, Ending, Target, World } from "../contract/target.ts";
 import { freshSpec } from "./fresh-spec.ts";
 import { readSources } from "./sources.ts";
+import { standInFor } from "./stand-in.ts";
 import { watchSource } from "./watch-source.ts";
 
 export interface ConnectorTargetOptions {
@@ -65,6 +66,7 @@ export function createConnectorTarget({
         standsStill: true,
       },
       seams: {
+        standIn: standInFor,
         get connect() {
           return current().network.seams.connect as never;
         },

@@ -37,6 +37,11 @@ export interface NetworkSeams {
    */
   readonly connect?: buildConnector.connector;
   /**
+   * Gives the URL to which requests go in place of a provider that is declared on this machine,
+   * which nobody then has to allow. Only for the kit, which answers them itself.
+   */
+  readonly standIn?: (local: URL) => URL;
+  /**
    * Sees every exchange of the run as it was on the wire, secrets included. For the recorder, which
    * takes them out.
    */

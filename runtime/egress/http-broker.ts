@@ -55,7 +55,10 @@ export function createHttpBroker(options: BrokerOptions): Broker {
   const { concurrency } = declaration;
   const { url: base, isLocal } = writer?.baseUrl
     ? { url: writer.baseUrl, isLocal: false }
-    : resolveBaseUrl(declaration.baseUrl, config, settings, spec, options.allowLocal);
+    : resolveBaseUrl(declaration.baseUrl, config, settings, spec, {
+        isAllowed: options.allowLocal === true,
+        standIn: seams?.standIn,
+      });
   const auth = createAuthenticator(declaration.auth, config, secrets);
   const toPlainRequest = createRequestMaker(base, declaration, auth);
 

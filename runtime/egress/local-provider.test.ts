@@ -153,6 +153,26 @@ describe("a provider that is declared on this machine", () => {
   });
 });
 
+test("what stands in for a provider on this machine does so for no other, and opens no address", async () => {
+  await using provider = await listen();
+  const asked: string[] = [];
+  const seams: NetworkSeams = {
+    standIn: ({ pathname }) => new URL(`https://stand-in.example${pathname}`),
+    resolve: async (host) => {
+      asked.push(host);
+      return [{ address: "127.0.0.1", family: 4 }];
+    },
+  };
+  for (const baseUrl of [`http://127.0.0.1:${provider.port}/v2`, "https://api.example.com/v2"])
+    for (const allowLocal of [true, false])
+      expect(await ask(baseUrl, { seams, allowLocal })).toEqual({
+        code: "ADDRESS_REFUSED",
+        addressClass: "loopback",
+      });
+  expect([...new Set(asked)]).toEqual(["stand-in.example", "api.example.com"]);
+  expect(provider.received).toEqual([]);
+});
+
 describe("where a provider on this machine is allowed, this machine stays closed to", () => {
   test("a declared name that resolves to loopback", async () => {
     await using provider = await listen(undefined, true);

@@ -1,7 +1,7 @@
 import type { ApprovedUrl } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
-import type { NetworkSettings } from "../contract/network.ts";
+import type { NetworkSeams, NetworkSettings } from "../contract/network.ts";
 import { schemaOf } from "../spec/egress-fields.ts";
 import { parseLocalUrl } from "../spec/local-url.ts";
 import { checkBaseUrl } from "./base-url.ts";
@@ -19,7 +19,7 @@ export interface BaseUrl {
 
 /**
  * The declared base URL for this configuration, without a slash at the end.
- * @param allowLocal whether it may be on this machine
+ * @param local whether it may be on this machine, or what stands in for it there
  * @throws LOCAL_REFUSED · BASE_URL_REFUSED a customer's URL that is not approved · CONFIG_INVALID a
  * value that does not fit into the template ·
  *   CONNECTOR_INVALID a template that gives no plain https URL
@@ -29,13 +29,16 @@ export function resolveBaseUrl(
   config: JsonObject,
   settings: NetworkSettings,
   spec?: JsonObject,
-  allowLocal = false,
+  local: { readonly isAllowed: boolean; readonly standIn?: NetworkSeams["standIn"] | undefined } = {
+    isAllowed: false,
+  },
 ): BaseUrl {
   if (typeof baseUrl === "string") {
-    const local = parseLocalUrl(baseUrl);
-    if (!local) return { url: fillTemplate(baseUrl, config, spec), isLocal: false };
-    if (!allowLocal) throw new ConnectorError("LOCAL_REFUSED");
-    return { url: local, isLocal: true };
+    const url = parseLocalUrl(baseUrl);
+    if (!url) return { url: fillTemplate(baseUrl, config, spec), isLocal: false };
+    if (local.standIn) return { url: local.standIn(url), isLocal: false };
+    if (!local.isAllowed) throw new ConnectorError("LOCAL_REFUSED");
+    return { url, isLocal: true };
   }
   const { field, pathEnd, approvedHosts = [] } = baseUrl;
   const raw = configText(config, field);

@@ -20,10 +20,13 @@ export function parseLocalUrl(declared: string): URL | undefined {
   return url;
 }
 
+/** The base URL of a connector whose provider is on this machine; of any other undefined. */
+export const localUrlOf = (egress: Egress): URL | undefined =>
+  egress.kind === "http" && typeof egress.baseUrl === "string"
+    ? parseLocalUrl(egress.baseUrl)
+    : undefined;
+
 /**
  * Whether a connector's provider is on this machine: it is being written, and runs for nobody else.
  */
-export const isLocal = (egress: Egress): boolean =>
-  egress.kind === "http" &&
-  typeof egress.baseUrl === "string" &&
-  parseLocalUrl(egress.baseUrl) !== undefined;
+export const isLocal = (egress: Egress): boolean => localUrlOf(egress) !== undefined;
