@@ -128,11 +128,19 @@ export async function openBench({ mailer, spareCount = 0 }: BenchOptions = {}) {
         return undefined;
       });
     },
-    /** @throws AssertionError when the warehouse is not what its source says */
-    async checkTruth(place: Place, jobId: string): Promise<void> {
+    /**
+     * @param type of the job that has succeeded
+     * @throws AssertionError when the warehouse is not what its source says
+     */
+    async checkTruth(
+      place: Place,
+      jobId: string,
+      type: "sync" | "clear" | "reset" = "sync",
+    ): Promise<void> {
       const { truth, target, destinationId } = place;
       place.attemptCount += (await attemptRows(api, jobId)).length;
-      await truth.synced();
+      if (type !== "sync") truth.cleared();
+      if (type !== "clear") await truth.synced();
       const rows = target
         ? (await target.query(warehouseQuery)).map(({ stream, line }) => [stream, line])
         : await queryDestination(api, destinationId, warehouseQuery);

@@ -1,5 +1,6 @@
 /**
- * Crash truth: kill -9 at seeded moments of syncs in all modes, into DuckDB and PostgreSQL.
+ * Crash truth: kill -9 at seeded moments of syncs in all modes, and of jobs that clear and reset,
+ * into DuckDB and PostgreSQL.
  * Whatever was killed is started again, the job goes on by itself, and the warehouse equals the
  * source. `KILLS=1000 SEED=7` is run by hand.
  */
@@ -41,7 +42,7 @@ const syncsPerPlace = 6;
 const killsPerSync = 5;
 const counts = createCounts();
 
-describe.skipIf(findPostgres() === undefined)(`a sync that is killed (seed ${seed})`, () => {
+describe.skipIf(findPostgres() === undefined)(`a job that is killed (seed ${seed})`, () => {
   let bench: Bench;
   let mailer: MailerSimulator;
   beforeAll(async () => {
@@ -106,6 +107,33 @@ describe.skipIf(findPostgres() === undefined)(`a sync that is killed (seed ${see
         const { job } = await bench.ask("POST", `/pipelines/${place.pipelineId}/sync`, {});
         await killWorkers(victim, job.job_id, random);
         await bench.checkTruth(place, job.job_id);
+      }
+    },
+  );
+
+  test.each(choose({ quick: ["postgres"], whole: ["duckdb", "postgres"] } as const))(
+    "that clears, or resets, in its worker, into %s, leaves empty tables, or the truth",
+    { timeout: forever },
+    async (kind) => {
+      const share = 0.15;
+      const random = createRandom(seed + share + kind.length);
+      const victims = { clear: `clear, into ${kind}`, reset: `reset, into ${kind}` } as const;
+      const isDone = (type: keyof typeof victims) => counts.of(victims[type]) >= killCount * share;
+      let place: Place | undefined;
+      for (let jobs = 0; !isDone("clear") || !isDone("reset"); jobs += 1) {
+        if (!place || jobs % syncsPerPlace === 0) {
+          const into = kind === "duckdb" ? kind : await bench.postgres.createDatabase();
+          place = await createPlace(bench.ask, bench.postgres, { rowCount, random, into });
+        } else await place.truth.change();
+        // The tables have rows, and the streams have states.
+        const { job: sync } = await bench.ask("POST", `/pipelines/${place.pipelineId}/sync`, {});
+        await bench.order({ momentAt: 0 });
+        await bench.untilFinished(sync.job_id);
+        await bench.checkTruth(place, sync.job_id);
+        const type = jobs % 2 === 0 ? "clear" : "reset";
+        const { job } = await bench.ask("POST", `/pipelines/${place.pipelineId}/${type}`, {});
+        await killWorkers(victims[type], job.job_id, random);
+        await bench.checkTruth(place, job.job_id, type);
       }
     },
   );

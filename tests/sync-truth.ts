@@ -59,6 +59,8 @@ export interface Truth {
   change(): Promise<void>;
   /** A sync of all that there is has ended. */
   synced(): Promise<void>;
+  /** All tables were emptied. */
+  cleared(): void;
   /**
    * @param attempts of all syncs so far: each may bring the event once more at which it went on, as
    * the connector's page says
@@ -117,6 +119,9 @@ export async function createTruth(
       const rows = await source.query(all.map((name) => select(name)).join(" UNION ALL "));
       for (const name of all) if (name !== "piles" && name !== "heaps") expected[name] = [];
       for (const { stream, line } of rows) expected[stream as Name].push(String(line));
+    },
+    cleared() {
+      for (const name of all) expected[name] = [];
     },
     compare(warehouse, attempts) {
       for (const name of all) {

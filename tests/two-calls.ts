@@ -6,8 +6,12 @@ import type { CatalogStream, Host, ReadSummary, StreamDescriptor } from "svc-con
 import type { TestAnswer, TestControl } from "./control.ts";
 import { tableStream } from "./control-rows.ts";
 
+/** Calls that make a job. */
+export const jobCalls = ["sync", "clear", "reset"] as const;
+export type JobCall = (typeof jobCalls)[number];
+
 export const callNames = [
-  "sync",
+  ...jobCalls,
   "cancel",
   "pause",
   "pause and cancel",
@@ -50,7 +54,9 @@ export function call(api: TestControl, name: CallName, scene: Scene): Promise<Te
   const pipeline = `/pipelines/${pipelineId}`;
   switch (name) {
     case "sync":
-      return api.call("POST", `${pipeline}/sync`);
+    case "clear":
+    case "reset":
+      return api.call("POST", `${pipeline}/${name}`);
     case "cancel":
       return api.call("POST", `/jobs/${jobId}/cancel`);
     case "pause":
@@ -101,6 +107,7 @@ export const enable = async (
 
 interface ModelJob {
   readonly id: string;
+  readonly type: JobCall;
   /** Only these; undefined: all. */
   readonly only: readonly string[] | undefined;
   end: "open" | "succeeded" | "failed" | "cancelled";
@@ -141,9 +148,13 @@ export class Model {
     const isGone = this.pipeline === "deleted";
     switch (name) {
       case "sync":
+      case "reset":
         if (isGone) return [404, "not_found"];
         if (this.pipeline === "paused") return [409, "pipeline_paused"];
         if (!this.isEnabled) return [409, "connector_disabled"];
+        return this.#open ? [409, "sync_already_running"] : [202, undefined];
+      case "clear":
+        if (isGone) return [404, "not_found"];
         return this.#open ? [409, "sync_already_running"] : [202, undefined];
       case "cancel":
         return ["open", "cancelled"].includes(this.job.end) ? [200, undefined] : [409, "job_ended"];
@@ -169,7 +180,9 @@ export class Model {
   did(name: CallName, { body }: TestAnswer): void {
     switch (name) {
       case "sync":
-        this.begin(body.data.job.job_id);
+      case "clear":
+      case "reset":
+        this.begin(name, body.data.job.job_id);
         break;
       case "cancel":
         this.#cancel();
@@ -204,9 +217,10 @@ export class Model {
     }
   }
 
-  begin(id: string, only?: readonly string[]): void {
+  begin(type: JobCall, id: string, only?: readonly string[]): void {
     this.jobs.push({
       id,
+      type,
       only,
       end: "open",
       isCancelRequested: false,
@@ -230,8 +244,10 @@ export class Model {
   /** An attempt looks for what it needs. */
   opens(): void {
     const { job } = this;
-    if (!job.isBegun) job.isRefused = !this.isEnabled;
+    // What clears asks nothing of the source.
+    if (!job.isBegun) job.isRefused = job.type !== "clear" && !this.isEnabled;
     job.isBegun = true;
+    if (job.type === "clear") this.agrees();
   }
 
   /** An attempt has looked what is agreed. */

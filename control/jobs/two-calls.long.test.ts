@@ -20,7 +20,14 @@ import { addDestination, addPipeline, queryDestination } from "../../tests/contr
 import { firstLine, killed, startProgram } from "../../tests/control-process.ts";
 import { addCredential, addSource } from "../../tests/control-rows.ts";
 import type { WorkerOptions } from "../../tests/job-process.ts";
-import { type CallName, call, callNames, enable, type Scene } from "../../tests/two-calls.ts";
+import {
+  type CallName,
+  call,
+  callNames,
+  enable,
+  jobCalls,
+  type Scene,
+} from "../../tests/two-calls.ts";
 import { openKeyring } from "../vault/keyring.ts";
 
 const soon = { timeout: 200_000, interval: 100 };
@@ -132,7 +139,7 @@ describe.skipIf(findPostgres() === undefined)("two calls and a worker", () => {
     let latest = first;
     const take = (name: CallName, { status, body }: TestAnswer) => {
       if (status >= 300) return;
-      if (name === "sync") latest = body.data.job.job_id;
+      if (jobCalls.some((one) => one === name)) latest = body.data.job.job_id;
       if (name === "cancel") cancelled.add(latest);
       if (body.data?.cancelled_job_id) cancelled.add(body.data.cancelled_job_id);
     };

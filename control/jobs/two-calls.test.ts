@@ -19,6 +19,8 @@ import {
   createStoppingHost,
   enable,
   incremental,
+  type JobCall,
+  jobCalls,
   Model,
   type Point,
   points,
@@ -67,8 +69,15 @@ const noteRunning = (jobId: string) =>
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 
-/** A pipeline whose first sync waits, and the calls that are made on the way. */
-async function play(steps: readonly Step[], only?: readonly string[]): Promise<void> {
+interface First {
+  /** What clears finds the rows of a sync before it. Default: sync. */
+  readonly type?: JobCall;
+  /** Only these streams. */
+  readonly only?: readonly string[] | undefined;
+}
+
+/** A pipeline whose first job waits, and the calls that are made on the way. */
+async function play(steps: readonly Step[], { type = "sync", only }: First = {}): Promise<void> {
   await api.db.deleteFrom("jobs").execute();
   await enable(api, true);
   fileCount += 1;
@@ -83,7 +92,7 @@ async function play(steps: readonly Step[], only?: readonly string[]): Promise<v
   const model = new Model();
   const scene = (): Scene => ({ sourceId, pipelineId, connectionId, jobId: model.job.id });
   const pipeline = () => api.call("GET", `/pipelines/${pipelineId}`);
-  let left = [...steps];
+  let left: readonly Step[] = [];
   let wasKilled = false;
   let isLate = false;
   /** Makes the calls whose point has come. @throws when the worker is killed there */
@@ -135,6 +144,7 @@ async function play(steps: readonly Step[], only?: readonly string[]): Promise<v
       const runners = { sync: runner, reverse_etl: runner };
       await runJob(api.control.services, claimed, runners, new AbortController().signal);
       if (model.isRunning) model.ends();
+      await checkTables();
       await at("ended");
     }
   }
@@ -147,10 +157,27 @@ async function play(steps: readonly Step[], only?: readonly string[]): Promise<v
     return found.map(([id]) => Number(id));
   };
 
+  /** A job that has succeeded has brought what it was to bring, or has taken it away. */
+  async function checkTables(): Promise<void> {
+    const { end, type: made, agreed, only: chosen } = model.job;
+    if (end !== "succeeded" || !agreed) return;
+    for (const stream of chosen ?? agreed.streams)
+      expect([stream, await table(agreed.prefix, stream)]).toEqual([
+        stream,
+        made === "clear" ? [] : rowIds(stream, isLate),
+      ]);
+  }
+
+  if (type !== "sync") {
+    const before = await api.call("POST", `/pipelines/${pipelineId}/sync`);
+    model.begin("sync", before.body.data.job.job_id);
+    await drain();
+  }
+  left = steps;
   const body = only ? { streams: only.map((name) => ({ name })) } : {};
-  const first = await api.call("POST", `/pipelines/${pipelineId}/sync`, { body });
+  const first = await api.call("POST", `/pipelines/${pipelineId}/${type}`, { body });
   expect([first.status, first.body.details]).toEqual([202, undefined]);
-  model.begin(first.body.data.job.job_id, only);
+  model.begin(type, first.body.data.job.job_id, only);
   await at("waiting");
   await drain();
   await at("ended");
@@ -183,9 +210,7 @@ async function play(steps: readonly Step[], only?: readonly string[]): Promise<v
       says("The job was cancelled.") && "cancelled",
     ]);
     if (job.end !== "succeeded" || !job.agreed) continue;
-    const { prefix, streams: agreed } = job.agreed;
-    const wanted = job.only ?? agreed;
-    for (const stream of wanted) expect(await table(prefix, stream)).toEqual(rowIds(stream, false));
+    const wanted = job.only ?? job.agreed.streams;
     if (!wasKilled && job === model.jobs[0])
       expect(data.records_synced).toBe(wanted.flatMap((one) => rowIds(one, false)).length);
   }
@@ -196,8 +221,9 @@ async function play(steps: readonly Step[], only?: readonly string[]): Promise<v
     expect([shown.status, connections.body.data.items]).toEqual([404, []]);
     return;
   }
-  const { end, id } = model.job;
-  const state = { succeeded: "synced", failed: "failed", cancelled: "incomplete", open: "running" };
+  const { end, id, type: last } = model.job;
+  const succeeded = last === "clear" ? "pending" : "synced";
+  const state = { succeeded, failed: "failed", cancelled: "incomplete", open: "running" };
   expect(shown.body.data).toMatchObject({
     status: model.pipeline,
     sync_state: model.pipeline === "paused" ? "paused" : state[end],
@@ -217,8 +243,8 @@ async function play(steps: readonly Step[], only?: readonly string[]): Promise<v
   Object.assign(model, { pipeline: "active", isEnabled: true });
   model.did("sync", again);
   await drain();
-  const last = (await api.call("GET", `/jobs/${model.job.id}`)).body.data;
-  expect([last.status, last.failure]).toEqual(["succeeded", null]);
+  const { data: shownJob } = (await api.call("GET", `/jobs/${model.job.id}`)).body;
+  expect([shownJob.status, shownJob.failure]).toEqual(["succeeded", null]);
   for (const { name, table: where } of (await pipeline()).body.data.streams)
     expect(await table(where.name.slice("_svc_".length, -name.length), name)).toEqual(
       rowIds(name, true),
@@ -226,7 +252,27 @@ async function play(steps: readonly Step[], only?: readonly string[]): Promise<v
 }
 
 describe("two calls and a sync", () => {
-  test.each<[string, Step[], string[]?]>([
+  test.each<[string, Step[], First?]>([
+    [
+      "tables that were cleared stay so when the worker dies that has done it",
+      [{ name: "kill the worker", point: "done" }],
+      { type: "clear" },
+    ],
+    [
+      "what a reset has emptied is read from the beginning when it is cancelled halfway",
+      [{ name: "cancel", point: "half read" }],
+      { type: "reset" },
+    ],
+    [
+      "a reset whose worker dies halfway brings every row all the same",
+      [{ name: "kill the worker", point: "half read" }],
+      { type: "reset" },
+    ],
+    [
+      "what is to be cleared is taken from its pipeline",
+      [{ name: "change the streams", point: "waiting" }],
+      { type: "clear", only: ["people"] },
+    ],
     [
       "a connection that is deleted under a job leaves it cancelled",
       [{ name: "delete the connection", point: "discovering" }],
@@ -252,9 +298,9 @@ describe("two calls and a sync", () => {
     [
       "what a job was to bring is taken from its pipeline",
       [{ name: "change the streams", point: "waiting" }],
-      ["people"],
+      { only: ["people"] },
     ],
-  ])("%s", async (_name, steps, only) => play(steps, only));
+  ])("%s", async (_name, steps, first) => play(steps, first));
 
   test("never end in a lie, whatever their order", async () => {
     const steps = fc
@@ -266,8 +312,11 @@ describe("two calls and a sync", () => {
         { minLength: 2, maxLength: 3 },
       )
       .map((found) => found.toSorted((a, b) => points.indexOf(a.point) - points.indexOf(b.point)));
-    const only = fc.option(fc.constant(["people"]), { nil: undefined, freq: 6 });
-    await fc.assert(fc.asyncProperty(steps, only, play), {
+    const first = fc.record({
+      type: fc.constantFrom("sync", ...jobCalls),
+      only: fc.option(fc.constant(["people"]), { nil: undefined, freq: 6 }),
+    });
+    await fc.assert(fc.asyncProperty(steps, first, play), {
       numRuns: choose({ quick: 8, whole: 150 }),
       endOnFailure: true,
     });
