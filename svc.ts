@@ -42,6 +42,14 @@ const commands: Commands = {
     summary: "prove that the audit log of the Control API is as it was written",
     load: async () => (await control()).buildAudit,
   },
+  apply: {
+    summary: "make a workspace of a Control API what a file says",
+    load: async () => (await control()).buildApply,
+  },
+  export: {
+    summary: "write a workspace of a Control API as a file for svc apply",
+    load: async () => (await control()).buildExport,
+  },
   mcp: {
     summary: "give agents the tools of a Control API, on standard input and output",
     load: async () => (await control()).buildMcp,

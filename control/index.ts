@@ -3,8 +3,10 @@
  * createControl; the flow of a request is door/execute.ts.
  */
 
+export { buildApply } from "./commands/apply.ts";
 export { buildAudit } from "./commands/audit.ts";
 export { buildConnectors } from "./commands/connectors.ts";
+export { buildExport } from "./commands/export.ts";
 export { buildJobs } from "./commands/jobs.ts";
 export { buildKeys } from "./commands/keys.ts";
 export { buildMcp } from "./commands/mcp.ts";
@@ -25,3 +27,4 @@ export { createLog, type Log, silentLog } from "./services/log.ts";
 export type { ControlSettings, OAuthApp } from "./services/settings.ts";
 export { type Role, roles } from "./store/tables.ts";
 export { createMemoryKeyring, type Keyring, openKeyring } from "./vault/keyring.ts";
+export { WorkspaceFile } from "./workspace-file/schema.ts";

@@ -5,12 +5,15 @@ import { renderConformancePage } from "./conformance-page.ts";
 import { renderConnectorTables, renderExecutables } from "./connector-lists.ts";
 import { renderErrorPage } from "./error-page.ts";
 import { renderSecurityPage } from "./security-page.ts";
+import { renderWorkspaceSchema } from "./workspace-schema.ts";
 
 writeFileSync(new URL("errors.md", import.meta.url), renderErrorPage());
 writeFileSync(
   new URL("conformance.md", import.meta.url),
   renderConformancePage(await loadRules(), await loadDestinationRules()),
 );
+
+writeFileSync(new URL("workspace.schema.json", import.meta.url), renderWorkspaceSchema());
 
 for (const [name, render] of [
   ["README.md", renderConnectorTables],

@@ -5,7 +5,7 @@
 
 export { listConnectors } from "./cli/connectors.ts";
 export { exitCode } from "./cli/exit.ts";
-export { readConfig, readText } from "./cli/files.ts";
+export { parseText, readConfig, readText } from "./cli/files.ts";
 export { main } from "./cli/main.ts";
 export { addSettingsOption, allowLocalFlag, oneOf, wholeNumber } from "./cli/options.ts";
 export type { CommandBuilder, Commands } from "./cli/program.ts";

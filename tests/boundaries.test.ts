@@ -172,6 +172,8 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     ],
     // Those who ask: agents, HTTP, and the operator's commands.
     mcp: ["door", "contract"],
+    // A client of the API: of the areas it takes the forms of requests only.
+    "workspace-file": ["reverse-etl", "pipelines", "events", "contract"],
     http: ["openapi", "mcp", "members", "events", "door", "telemetry", "services", "contract"],
     operator: ["operations", "jobs", "audit", "door", "services", "contract", "store"],
     commands: [
@@ -179,6 +181,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       "operations",
       "http",
       "mcp",
+      "workspace-file",
       "jobs",
       "connectors",
       "audit",

@@ -11,6 +11,7 @@ export const maxFileBytes = {
   catalog: 256 * 1024 ** 2,
   state: 256 * 1024 ** 2,
   secret: 64 * 1024,
+  workspace: 16 * 1024 ** 2,
 } as const;
 export type FileKind = keyof typeof maxFileBytes;
 
