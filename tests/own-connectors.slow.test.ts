@@ -2,7 +2,7 @@
  * A connector of one's own in the Control API: made, added, used like the others, and refused when
  * it is not what was added any more.
  */
-import { appendFile, mkdtemp, realpath, rm } from "node:fs/promises";
+import { appendFile, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -135,6 +135,48 @@ test("it is a connector like the others: spec, credential, check, pipeline, rows
     "SELECT id, title FROM _svc_notes ORDER BY id",
   );
   expect(rows).toEqual([1, 2, 3].map((id) => [`n${id}`, `Note ${id}`]));
+});
+
+test("it does not say where its secrets and accounts are taken, what else counts, or by which names it goes", async () => {
+  const control = {
+    credentialPath: "/credentials/mailer/api-token",
+    oauthPath: "/credentials/elsewhere",
+    namedSettings: ["page_size"],
+    sourceRules: { required: ["page_size"] },
+  };
+  const claims = {
+    aliases: ["source:mailer"],
+    credentialsOf: ["conn_mailer_product_edm"],
+    control,
+  };
+  // As in a card of one that comes with svc, and as a module might say it itself.
+  const card = { kind: "source", name: "mailer", id: "conn_helpdesk", stage: "ga", ...claims };
+  await writeFile(join(connector, "card.json"), JSON.stringify(card));
+  await changeModule(
+    connector,
+    'title: "Helpdesk",',
+    `title: "Helpdesk", ...${JSON.stringify(claims)},`,
+  );
+  await using api = await start({ jobs: "off" });
+  const before = await api.call("GET", "/connectors/source:mailer");
+  await add(api);
+  expect(await api.call("GET", "/connectors/source:mailer")).toMatchObject({
+    status: before.status,
+    body: { data: before.body.data },
+  });
+  const { data: spec } = (await api.call("GET", "/connectors/conn_helpdesk/spec")).body;
+  expect(spec.auth).toMatchObject({ type: "api_token", start_path: "/credentials" });
+  expect(JSON.stringify(spec)).toContain("Accepted only via POST /credentials.");
+  expect(JSON.stringify(spec)).not.toMatch(/credentials\/(mailer|elsewhere)/);
+  const { credential_handle } = await post(api, "/credentials", {
+    connector_id: "conn_helpdesk",
+    name: "Token",
+    secrets: { api_token: notesToken },
+  });
+  const source = { name: "Helpdesk", connector_id: "conn_helpdesk", credential_handle };
+  expect(await post(api, "/sources", { ...source, configuration: {} })).toMatchObject({
+    connector_id: "conn_helpdesk",
+  });
 });
 
 describe("a source of it", () => {
