@@ -99,6 +99,7 @@ export async function createControl(options: ControlOptions): Promise<Control> {
     }
     const telemetry = createTelemetry({
       operations: [...operations, ...operatorOperations].map(({ id }) => id),
+      isAddedConnector: (connectorId) => connectors.isAdded(connectorId),
       otlpEndpoint: settings.otlpEndpoint,
     });
     telemetry.gauges(() => readQueue(db, new Date(clock.now())));

@@ -73,6 +73,8 @@ export interface Connectors {
   list(): readonly ConnectorDefinition[];
   /** @throws not_found */
   get(idOrAlias: string): ConnectorDefinition;
+  /** Whether a connector of this id does not come with svc. One that was removed counts too. */
+  isAdded(id: string): boolean;
   /** Learns which connectors the operator has added or removed since. */
   reload(): Promise<void>;
   /** Looks at a connector that the operator wants to add. @throws connector_refused */
@@ -139,6 +141,7 @@ export function createConnectors({ db, folder, ...options }: ConnectorsOptions):
       if (!found) throw notFound("connector", idOrAlias);
       return found;
     },
+    isAdded: (id) => definitions.some((one) => one.id === id && one.added !== undefined),
     async reload() {
       const rows = await listAdded(db);
       // A later version of svc may bring one of the same id.

@@ -1,6 +1,7 @@
 /**
- * Labels and attributes of spans hold words of closed sets. An id, an address
- * or a text from outside is in none of them, and becomes "other".
+ * Labels and attributes of spans hold words of closed sets. An id, an address or a text from
+ * outside is in none of them, and becomes "other". Ids of connectors are the operator's words, also
+ * of those that do not come with svc.
  */
 import { STATUS_CODES } from "node:http";
 import {
@@ -47,8 +48,24 @@ export const none = "none";
 /** Gives the labels as they may leave. */
 export type CloseLabels = (labels: Labels) => Record<string, string>;
 
-/** @param operations ids of the registry */
-export function createLabels(operations: readonly string[]): CloseLabels {
+/** Connectors that the operator has added and that are told apart: each is a series of its own. */
+export const maxAdded = 100;
+/** Labels that name a source's connector. */
+const sourceLabels: readonly string[] = ["connector", "source"] satisfies LabelName[];
+
+/**
+ * @param operations ids of the registry
+ * @param isAdded whether the operator has added a connector of this id
+ */
+export function createLabels(
+  operations: readonly string[],
+  isAdded: (connectorId: string) => boolean = () => false,
+): CloseLabels {
+  const added = new Set<string>();
+  const isKnownAdded = (id: string) => {
+    if (!added.has(id) && added.size < maxAdded && isAdded(id)) added.add(id);
+    return added.has(id);
+  };
   const known = new Map(
     Object.entries(sets).map(([name, words]) => [
       name,
@@ -59,7 +76,9 @@ export function createLabels(operations: readonly string[]): CloseLabels {
     Object.fromEntries(
       Object.entries(labels).map(([name, value]) => [
         name,
-        known.get(name)?.has(value) ? value : "other",
+        known.get(name)?.has(value) || (sourceLabels.includes(name) && isKnownAdded(value))
+          ? value
+          : "other",
       ]),
     );
 }

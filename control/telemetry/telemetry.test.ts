@@ -42,6 +42,39 @@ describe("metrics", () => {
     expect(parsePrometheus(text).value("svc_operations_total", other)).toBe(1);
   });
 
+  test("name connectors that the operator has added, a hundred of them, and no others", async () => {
+    const ids = Array.from({ length: 101 }, (_, index) => `conn_own_${index}`);
+    await using telemetry = createTelemetry({
+      operations: [],
+      isAddedConnector: (id) => ids.includes(id),
+    });
+    const count = (connector: string) =>
+      telemetry.count("svc_provider_retries_total", { connector });
+    for (const id of [canary, ...ids, "conn_own_0"]) count(id);
+    telemetry.count("svc_rows_committed_total", {
+      source: "conn_own_1",
+      destination: "conn_own_1",
+    });
+    telemetry.count("svc_operations_total", {
+      operation: "conn_own_1",
+      client: "conn_own_1",
+      status: "conn_own_1",
+      code: "conn_own_1",
+    });
+    const text = await telemetry.scrape();
+    const { value } = parsePrometheus(text);
+    const retries = (connector: string) => value("svc_provider_retries_total", { connector });
+    expect([retries("conn_own_0"), retries("conn_own_99")]).toEqual([2, 1]);
+    // The canary, and the last one.
+    expect([retries("conn_own_100"), retries("other")]).toEqual([undefined, 2]);
+    expect(value("svc_rows_committed_total", { source: "conn_own_1", destination: "other" })).toBe(
+      1,
+    );
+    const other = { operation: "other", client: "other", status: "other", code: "other" };
+    expect(value("svc_operations_total", other)).toBe(1);
+    expect(text).not.toContain(canary);
+  });
+
   test("have gauges that are read at each scrape, and none that cannot be read", async () => {
     await using telemetry = createTelemetry({ operations: [] });
     let value = 4;

@@ -12,6 +12,8 @@ import { createSpans, type Spans } from "./spans.ts";
 export interface TelemetryOptions {
   /** Ids of the registry. */
   readonly operations: readonly string[];
+  /** Whether the operator has added a connector of this id. Default: none. */
+  readonly isAddedConnector?: ((connectorId: string) => boolean) | undefined;
   /** Where spans are sent, over OTLP/HTTP: "http://127.0.0.1:4318". Undefined: there are none. */
   readonly otlpEndpoint?: string | undefined;
   /** Default "svc". */
@@ -30,10 +32,11 @@ export interface Telemetry extends Instruments, Spans {
 
 export function createTelemetry({
   operations,
+  isAddedConnector,
   otlpEndpoint,
   serviceName = "svc",
 }: TelemetryOptions): Telemetry {
-  const close = createLabels(operations);
+  const close = createLabels(operations, isAddedConnector);
   const resource = createResource({
     "service.name": serviceName,
     "service.version": packageVersion,
