@@ -3,6 +3,7 @@
  * createHost.
  */
 
+export { answer, jsonFlag } from "./cli/answer.ts";
 export { listConnectors } from "./cli/connectors.ts";
 export { exitCode } from "./cli/exit.ts";
 export { parseText, readConfig, readText } from "./cli/files.ts";
@@ -20,7 +21,7 @@ export {
 } from "./cli/settings.ts";
 export { formatTable } from "./cli/table.ts";
 export type { CliEnvironment, Terminal } from "./cli/terminal.ts";
-export { printable, suggestion, UsageError } from "./cli/usage.ts";
+export { CommandFailed, printable, suggestion, UsageError } from "./cli/usage.ts";
 export type {
   ActivationCommand,
   ActivationObject,

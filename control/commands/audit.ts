@@ -2,7 +2,14 @@
  * `svc audit verify`: whether the audit log is as it was written. Exit code 1, and the first broken
  * entry, when it is not.
  */
-import { type CommandBuilder, exitCode, printable, UsageError } from "svc-connectors/host";
+import {
+  answer,
+  type CommandBuilder,
+  exitCode,
+  jsonFlag,
+  printable,
+  UsageError,
+} from "svc-connectors/host";
 import type { AuditFault, AuditPlace } from "../audit/verify.ts";
 import { failingInOneLine } from "./failures.ts";
 import { addInstanceOptions, openOperator } from "./instance.ts";
@@ -15,24 +22,44 @@ export const buildAudit: CommandBuilder = (command, terminal) => {
       "--noted <N:HASH>",
       "an end of its chain that you have noted before: shows what was written anew since",
     )
+    .option(...jsonFlag)
     .action(
-      failingInOneLine(terminal, async (options) => {
+      failingInOneLine(async ({ json, ...options }) => {
         const { workspace, noted } = options;
         if (noted !== undefined && workspace === undefined)
           throw new UsageError("--noted needs --workspace");
         const wanted = { workspace, noted: noted === undefined ? undefined : toPlace(noted) };
         await using operator = await openOperator(terminal, options);
         const { intact, faults } = await operator.run("audit_log.verify", { query: wanted });
+        if (faults.length > 0) terminal.exitCode = exitCode.failed;
+        if (json) return answer(terminal, json, toDocument(intact, faults), () => "");
         for (const { workspaceId, index, hash } of intact)
           await terminal.out.line(`${workspaceId} is as it was written, up to ${index}:${hash}`);
         for (const fault of faults)
           await terminal.err.line(`svc: the audit log of ${fault.workspaceId} ${describe(fault)}`);
         if (intact.length + faults.length === 0)
           await terminal.out.line("there is nothing in the audit log yet");
-        if (faults.length > 0) terminal.exitCode = exitCode.failed;
       }),
     );
 };
+
+/** In the API's words. */
+const toDocument = (
+  intact: readonly (AuditPlace & { readonly workspaceId: string })[],
+  faults: readonly AuditFault[],
+) => ({
+  intact: intact.map(({ workspaceId, index, hash }) => ({
+    workspace_id: workspaceId,
+    index,
+    hash,
+  })),
+  faults: faults.map(({ workspaceId, kind, index, entryId }) => ({
+    workspace_id: workspaceId,
+    kind,
+    index,
+    entry_id: entryId,
+  })),
+});
 
 function toPlace(text: string): AuditPlace {
   const [, index, hash] = /^(\d{1,9}):([0-9a-f]{64})$/.exec(text) ?? [];

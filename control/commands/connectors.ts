@@ -5,9 +5,11 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import {
+  answer,
   type CommandBuilder,
   ConnectorError,
   formatTable,
+  jsonFlag,
   listConnectors,
   oneOf,
   pinnedSandboxes,
@@ -24,18 +26,15 @@ import { addInstanceOptions, locate, openOperator } from "./instance.ts";
 const ownArgument = "the path of a module or of its folder, or the name of an installed package";
 
 export const buildConnectors: CommandBuilder = (command, terminal) => {
-  const { out } = terminal;
-  command.action(() => listConnectors(terminal));
+  command.option(...jsonFlag).action(({ json }) => listConnectors(terminal, json));
   addInstanceOptions(command.command("list"))
     .description("show those that were added, and whether they can run here")
+    .option(...jsonFlag)
     .action(
-      failingInOneLine(terminal, async (options) => {
+      failingInOneLine(async ({ json, ...options }) => {
         await using operator = await openOperator(terminal, options);
         const { connectors } = await operator.run("connector.list_added", {});
-        if (connectors.length === 0) return out.line("no connector was added: svc connectors add");
-        await out.line(tableOf(connectors));
-        for (const { connector_id, problem } of connectors)
-          if (problem !== null) await out.line(`\n${connector_id}: ${printable(problem, 600)}`);
+        await answer(terminal, json, { connectors }, () => describeAdded(connectors));
       }),
     );
   addInstanceOptions(command.command("add"))
@@ -47,65 +46,64 @@ export const buildConnectors: CommandBuilder = (command, terminal) => {
       oneOf("sandbox", pinnedSandboxes),
     )
     .option("--digest <DIGEST>", "only this code: what svc connectors digest has shown")
+    .option(...jsonFlag)
     .addHelpText("after", "\nExample: svc connectors add ./helpdesk")
     .action(
-      failingInOneLine(terminal, async (connector, { sandbox, digest, ...options }) => {
+      failingInOneLine(async (connector, { sandbox, digest, json, ...options }) => {
         await using operator = await openOperator(terminal, options);
         const body = { ...namedPlace(connector, terminal), sandbox, digest };
         const made = await operator.run("connector.add", { body });
-        await out.line(
-          `${made.connector_id} ${made.version} is ${made.changed ? "added again, with other code" : "added"}`,
-        );
-        const facts = [
-          ["reaches", made.reaches.join(", ")],
-          ["secrets", made.secret_fields.join(", ") || "none"],
-          ["sandbox", made.sandbox],
-          ["digest", made.digest],
-        ];
-        for (const [name = "", fact = ""] of facts)
-          await out.line(`  ${name.padEnd(8)} ${printable(fact, 600)}`);
+        await answer(terminal, json, made, () => describeMade(made));
       }),
     );
   addInstanceOptions(command.command("remove"))
     .description("take one away that was added; what was made with it is kept and does not run")
     .argument("<id>", "conn_…; svc connectors list shows them")
+    .option(...jsonFlag)
     .action(
-      failingInOneLine(terminal, async (connector, options) => {
+      failingInOneLine(async (connector, { json, ...options }) => {
         await using operator = await openOperator(terminal, options);
-        const { connector_id } = await operator.run("connector.remove", { body: { connector } });
-        await out.line(
-          `${connector_id} is removed: what was made with it is kept, and runs no more`,
+        const removed = await operator.run("connector.remove", { body: { connector } });
+        await answer(
+          terminal,
+          json,
+          removed,
+          () =>
+            `${removed.connector_id} is removed: what was made with it is kept, and runs no more`,
         );
       }),
     );
   addInstanceOptions(command.command("digest"))
     .description("show the digest of a connector's code, for connectors: in the settings")
     .argument("<connector>", ownArgument)
+    .option(...jsonFlag)
     .action(
-      failingInOneLine(terminal, async (connector, options) => {
+      failingInOneLine(async (connector, { json, ...options }) => {
         const { settings } = await locate(terminal, options);
         const place = toPlace(namedPlace(connector, terminal), settings.folder);
         const { url } = await moduleAt(place, settings.folder).catch((error: unknown) => {
           const isMissing = error instanceof ConnectorError && place.kind === "package";
           throw isMissing ? new UsageError(noPackage) : error;
         });
-        await out.line((await readConnectorCode(url)).digest);
+        const { digest } = await readConnectorCode(url);
+        await answer(terminal, json, { digest }, () => digest);
       }),
     );
   for (const verb of ["enable", "disable"] as const)
     addInstanceOptions(command.command(verb))
       .description(verb === "enable" ? "open one for new sources" : "close one for new sources")
       .argument("<connector>", `the connector to ${verb}; svc connectors lists them`)
+      .option(...jsonFlag)
       .action(
-        failingInOneLine(terminal, async (connector, options) => {
+        failingInOneLine(async (connector, { json, ...options }) => {
           await using operator = await openOperator(terminal, options);
-          const { connector_id, enabled } = await operator.run("connector.set", {
+          const made = await operator.run("connector.set", {
             body: { connector, enabled: verb === "enable" },
           });
-          await out.line(
-            enabled
-              ? `${connector_id} is enabled`
-              : `${connector_id} is disabled: what exists stays, nothing new begins`,
+          await answer(terminal, json, made, () =>
+            made.enabled
+              ? `${made.connector_id} is enabled`
+              : `${made.connector_id} is disabled: what exists stays, nothing new begins`,
           );
         }),
       );
@@ -119,7 +117,30 @@ function namedPlace(connector: string, { cwd }: Pick<Terminal, "cwd">) {
   throw new UsageError(`there is nothing at "${printable(connector, 300)}"`);
 }
 
-function tableOf(connectors: OperatorData<"connector.list_added">["connectors"]): string {
+function describeMade(made: OperatorData<"connector.add">): string {
+  const facts = [
+    ["reaches", made.reaches.join(", ")],
+    ["secrets", made.secret_fields.join(", ") || "none"],
+    ["sandbox", made.sandbox],
+    ["digest", made.digest],
+  ];
+  return [
+    `${made.connector_id} ${made.version} is ${made.changed ? "added again, with other code" : "added"}`,
+    ...facts.map(([name = "", fact = ""]) => `  ${name.padEnd(8)} ${printable(fact, 600)}`),
+  ].join("\n");
+}
+
+type Added = OperatorData<"connector.list_added">["connectors"];
+
+function describeAdded(connectors: Added): string {
+  if (connectors.length === 0) return "no connector was added: svc connectors add";
+  const problems = connectors.flatMap(({ connector_id, problem }) =>
+    problem === null ? [] : [`\n${connector_id}: ${printable(problem, 600)}`],
+  );
+  return [tableOf(connectors), ...problems].join("\n");
+}
+
+function tableOf(connectors: Added): string {
   const stateOf = ({ removed, problem }: (typeof connectors)[number]) =>
     removed ? "removed" : problem === null ? "ready" : "cannot run";
   return formatTable(

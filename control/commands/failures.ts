@@ -1,19 +1,8 @@
 /** Turns the failures of opening an instance into one line for the person at the terminal. */
-import {
-  ConnectorError,
-  exitCode,
-  printable,
-  type Terminal,
-  UsageError,
-} from "svc-connectors/host";
+import { CommandFailed, ConnectorError, printable, UsageError } from "svc-connectors/host";
 import { OperatorError } from "../operator/operator-error.ts";
 import type { DatabaseOptions } from "../store/database.ts";
 import { KeyFileError } from "../vault/keyring.ts";
-
-/** The command was right and the world is not: exit code 1. */
-export class FailedStart extends Error {
-  override readonly name = "FailedStart";
-}
 
 /**
  * The meaning of the codes of PostgreSQL and of the network. The driver's own words may quote the
@@ -50,16 +39,16 @@ export function explain(error: unknown, database: DatabaseOptions): unknown {
   }
   const text = error instanceof Error ? error.message : "";
   if (text.startsWith("corrupted migrations"))
-    return new FailedStart(
+    return new CommandFailed(
       "the database was written by a newer version of svc: install that version again",
     );
   if (folder !== undefined)
-    return new FailedStart(`the database in ${folder} cannot be opened${writable(error)}`);
+    return new CommandFailed(`the database in ${folder} cannot be opened${writable(error)}`);
   const code = codeOf(error);
   const problem =
     databaseProblems[code] ??
     (/timeout/i.test(text) ? "does not answer" : `cannot be used (${code})`);
-  return new FailedStart(`the database ${problem}`);
+  return new CommandFailed(`the database ${problem}`);
 }
 
 /** Why an address cannot be listened to. @param remedy what gives another port, as a command */
@@ -68,7 +57,7 @@ export function failedListen(
   host: string,
   port: number,
   remedy: string,
-): UsageError | FailedStart {
+): UsageError | CommandFailed {
   const where = `port ${port} of ${printable(host)}`;
   const code = codeOf(error);
   if (code === "EADDRINUSE")
@@ -76,7 +65,7 @@ export function failedListen(
   if (code === "EACCES") return new UsageError(`${where} needs more rights: ${remedy} above 1023`);
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
     return new UsageError(`this machine has no address ${printable(host)}`);
-  return new FailedStart(`${where} cannot be listened to`);
+  return new CommandFailed(`${where} cannot be listened to`);
 }
 
 function codeOf(error: unknown): string {
@@ -91,19 +80,15 @@ const writable = (error: unknown) =>
       ? ": the disk is full"
       : "; it may be damaged: restore it from your backup";
 
-/** An action whose failures are one line: 2 for what the person can put right, 1 for the rest. */
+/** An action that gives the refusals of the instance to the person, who can put them right. */
 export function failingInOneLine<Arguments extends readonly unknown[]>(
-  terminal: Terminal,
   action: (...words: Arguments) => Promise<void>,
 ): (...words: Arguments) => Promise<void> {
   return async (...words) => {
     try {
       await action(...words);
     } catch (error) {
-      if (error instanceof OperatorError) throw new UsageError(error.message);
-      if (!(error instanceof FailedStart)) throw error;
-      terminal.exitCode = exitCode.failed;
-      await terminal.err.line(`svc: ${printable(error.message, 600)}`);
+      throw error instanceof OperatorError ? new UsageError(error.message) : error;
     }
   };
 }

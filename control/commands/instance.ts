@@ -71,7 +71,7 @@ export async function locate(
 
 /**
  * Opens the instance in this process; its key file is made when it is new.
- * @throws UsageError, FailedStart
+ * @throws UsageError, CommandFailed
  */
 export async function openInstance(
   { folder, database, keyFile, settings }: Instance,

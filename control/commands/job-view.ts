@@ -27,12 +27,15 @@ export function createJobView({ isTTY, columns = 80, err, out, clock }: Terminal
       const atMs = clock.now();
       const { bytes_synced: bytes } = job;
       const elapsedMs = last ? atMs - last.atMs : 0;
-      const perSecond =
-        last && elapsedMs > 0 ? (Math.max(0, bytes - last.bytes) * 1_000) / elapsedMs : 0;
+      // The first look has nothing to compare with.
+      const speed =
+        last && elapsedMs > 0
+          ? [`${formatBytes((Math.max(0, bytes - last.bytes) * 1_000) / elapsedMs)}/s`]
+          : [];
       last = { atMs, bytes };
       const facts = factsOf(job, streams);
       if (isTTY) {
-        const parts = [...facts, `${formatBytes(perSecond)}/s`, ...timeOf(job, atMs)];
+        const parts = [...facts, ...speed, ...timeOf(job, atMs)];
         await err.write(`\r\u001b[K${printable(parts.join("  "), columns - 1)}`);
       } else if (facts.join() !== shown) await err.line(printable(facts.join("  "), 500));
       shown = facts.join();

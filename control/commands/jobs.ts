@@ -3,9 +3,11 @@
  * lives.
  */
 import {
+  answer,
   type CommandBuilder,
   exitCode,
   formatTable,
+  jsonFlag,
   oneOf,
   printable,
   type Terminal,
@@ -29,32 +31,40 @@ export const buildJobs: CommandBuilder = (command, terminal) => {
       `only jobs that are ${jobStatuses.join(", ")}`,
       oneOf("status", jobStatuses),
     )
+    .option(...jsonFlag)
     .action(
-      failingInOneLine(terminal, async (options) => {
+      failingInOneLine(async ({ json, ...options }) => {
         await using operator = await openOperator(terminal, options);
         const { workspace, status } = options;
         const { jobs } = await operator.run("job.list", { query: { workspace, status } });
-        await terminal.out.line(tableOf(jobs));
+        await answer(terminal, json, { jobs }, () => tableOf(jobs));
       }),
     );
   addInstanceOptions(command.command("watch"))
     .description("show how a job goes on until it ends")
     .argument("<job>", "the job to watch; svc jobs list shows them")
+    .option(...jsonFlag)
     .action(
-      failingInOneLine(terminal, async (job, options) => {
+      failingInOneLine(async (job, { json, ...options }) => {
         await using operator = await openOperator(terminal, options);
-        terminal.exitCode = await watch(operator, job, terminal);
+        terminal.exitCode = await watch(operator, job, terminal, json);
       }),
     );
   addInstanceOptions(command.command("cancel"))
     .description("stop a job")
     .argument("<job>", "the job to cancel; svc jobs list shows them")
+    .option(...jsonFlag)
     .action(
-      failingInOneLine(terminal, async (job, options) => {
+      failingInOneLine(async (job, { json, ...options }) => {
         await using operator = await openOperator(terminal, options);
         const outcome = await cancel(operator, job);
         if (outcome === "ended") terminal.exitCode = exitCode.failed;
-        await terminal.out.line(`${printable(job)} ${outcomes[outcome]}`);
+        await answer(
+          terminal,
+          json,
+          { job_id: job, outcome },
+          () => `${printable(job)} ${outcomes[outcome]}`,
+        );
       }),
     );
 };
@@ -89,23 +99,34 @@ async function cancel(operator: Operator, id: string): Promise<keyof typeof outc
   return status === "cancelled" ? "cancelled" : isFinal(status) ? "ended" : "requested";
 }
 
-/** Shows how a job goes on until it ends. 0: it succeeded. */
-async function watch(operator: Operator, id: string, terminal: Terminal): Promise<number> {
+/**
+ * Shows how a job goes on until it ends; as JSON the job as it is then, also when the watching is
+ * interrupted. 0: it succeeded.
+ */
+async function watch(
+  operator: Operator,
+  id: string,
+  terminal: Terminal,
+  isJson: boolean | undefined,
+): Promise<number> {
   const view = createJobView(terminal);
   for (;;) {
     const { stream_stats: streams = [], ...job } = await operator.run("job.get", {
       params: { job_id: id },
       query: { include: "stream_stats" },
     });
-    await view.show(job, streams);
+    const document = { ...job, stream_stats: streams };
+    if (!isJson) await view.show(job, streams);
     if (isFinal(job.status)) {
-      await view.end(job);
+      if (isJson) await answer(terminal, isJson, document, () => "");
+      else await view.end(job);
       return job.status === "succeeded" ? exitCode.ok : exitCode.failed;
     }
     try {
       await terminal.clock.sleep(lookEveryMs, terminal.signal);
     } catch {
-      await view.end(undefined);
+      if (isJson) await answer(terminal, isJson, document, () => "");
+      else await view.end(undefined);
       return exitCode.interrupted;
     }
   }

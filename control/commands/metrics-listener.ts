@@ -7,7 +7,7 @@ import type { MetricsSettings } from "./settings-file.ts";
 
 /**
  * Serves the metrics of this process where the operator wants them; nowhere without the setting.
- * @throws UsageError, FailedStart
+ * @throws UsageError, CommandFailed
  */
 export async function listenForScrapes(
   { telemetry, log }: Pick<Services, "telemetry" | "log">,

@@ -49,7 +49,7 @@ export const buildServe: CommandBuilder = (command, terminal) => {
     .option("--no-jobs", "leave jobs to svc worker: PostgreSQL only")
     .option("--insecure-public", "listen to other machines without TLS, behind a proxy that has it")
     .addHelpText("after", "\nExample: svc serve --data /var/lib/svc --port 8443")
-    .action(failingInOneLine(terminal, (options) => serve(options, terminal)));
+    .action(failingInOneLine((options) => serve(options, terminal)));
 };
 
 interface ServeOptions extends InstanceValues {
@@ -128,7 +128,7 @@ async function openChannel(
   return { async [Symbol.asyncDispose]() {} };
 }
 
-/** @throws UsageError, FailedStart */
+/** @throws UsageError, CommandFailed */
 async function listen(
   server: FastifyInstance,
   host: string,

@@ -1,7 +1,9 @@
 /** `svc token create|list|revoke`: access tokens, from the machine on which the instance lives. */
 import {
+  answer,
   type CommandBuilder,
   formatTable,
+  jsonFlag,
   oneOf,
   UsageError,
   wholeNumber,
@@ -12,7 +14,6 @@ import { failingInOneLine } from "./failures.ts";
 import { addInstanceOptions, openOperator } from "./instance.ts";
 
 export const buildToken: CommandBuilder = (command, terminal) => {
-  const { out, err } = terminal;
   addInstanceOptions(command.command("create"))
     .description("make a token; it alone goes to stdout, so that a program can read it")
     .option(
@@ -33,39 +34,45 @@ export const buildToken: CommandBuilder = (command, terminal) => {
       "lifetime; default 90 for api, half a day for cli and mcp",
       wholeNumber("days", 1, 3_650),
     )
+    .option(...jsonFlag)
     .addHelpText("after", "\nExample: svc token create --role viewer --client mcp")
     .action(
-      failingInOneLine(terminal, async ({ role = "editor", client = "cli", ...options }) => {
+      failingInOneLine(async ({ role = "editor", client = "cli", json, ...options }) => {
         const { workspace, user, name, days } = options;
         await using operator = await openOperator(terminal, options);
         const made = await operator.run("session.create", {
           body: { role, client, workspace, user, name, days },
         });
-        await out.line(made.token);
-        await err.line(
+        await answer(terminal, json, made, () => made.token);
+        if (json) return;
+        await terminal.err.line(
           `${made.session_id} of ${made.user}, role ${role}, until ${made.expires_at}; the token is not shown again`,
         );
       }),
     );
   addInstanceOptions(command.command("list"))
     .description("show the tokens; never the tokens' text")
+    .option(...jsonFlag)
     .action(
-      failingInOneLine(terminal, async (options) => {
+      failingInOneLine(async ({ json, ...options }) => {
         await using operator = await openOperator(terminal, options);
         const { sessions } = await operator.run("session.list", {});
-        await out.line(tableOf(sessions));
+        await answer(terminal, json, { sessions }, () => tableOf(sessions));
       }),
     );
   addInstanceOptions(command.command("revoke"))
     .description("end a token")
     .argument("<session>", "the session to revoke; svc token list shows them")
+    .option(...jsonFlag)
     .action(
-      failingInOneLine(terminal, async (sessionId, options) => {
+      failingInOneLine(async (sessionId, { json, ...options }) => {
         await using operator = await openOperator(terminal, options);
         const { session_id, changed } = await operator.run("session.revoke", {
           params: { session_id: sessionId },
         });
-        await out.line(changed ? `${session_id} is revoked` : `${session_id} was revoked before`);
+        await answer(terminal, json, { session_id, changed }, () =>
+          changed ? `${session_id} is revoked` : `${session_id} was revoked before`,
+        );
       }),
     );
 };

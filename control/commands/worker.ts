@@ -35,7 +35,7 @@ export const buildWorker: CommandBuilder = (command, terminal) => {
       "wall around connectors: process (default) or bubblewrap",
       oneOf("sandbox", sandboxLevels),
     )
-    .action(failingInOneLine(terminal, (options) => work(options, terminal)));
+    .action(failingInOneLine((options) => work(options, terminal)));
 };
 
 interface WorkerOptions extends InstanceValues {

@@ -1,7 +1,7 @@
 /**
  * `svc workspaces create <name>`: a further workspace. Its first administrator is the instance's.
  */
-import { type CommandBuilder, printable, UsageError } from "svc-connectors/host";
+import { answer, type CommandBuilder, jsonFlag, printable, UsageError } from "svc-connectors/host";
 import { failingInOneLine } from "./failures.ts";
 import { addInstanceOptions, openOperator } from "./instance.ts";
 
@@ -11,9 +11,10 @@ export const buildWorkspaces: CommandBuilder = (command, terminal) => {
   addInstanceOptions(command.command("create"))
     .description("make a further workspace")
     .argument("<name>", nameArgument)
+    .option(...jsonFlag)
     .allowExcessArguments()
     .action(
-      failingInOneLine(terminal, async (name, options, { args: [, unexpected] }) => {
+      failingInOneLine(async (name, { json, ...options }, { args: [, unexpected] }) => {
         if (!/^\P{Cc}{1,200}$/u.test(name) || name.trim() === "")
           throw new UsageError(`name ${nameArgument}`);
         if (unexpected !== undefined)
@@ -22,7 +23,12 @@ export const buildWorkspaces: CommandBuilder = (command, terminal) => {
           );
         await using operator = await openOperator(terminal, options);
         const made = await operator.run("workspace.create", { body: { name } });
-        await terminal.out.line(`${made.workspace_id}  ${made.slug}, administrator ${made.admin}`);
+        await answer(
+          terminal,
+          json,
+          made,
+          () => `${made.workspace_id}  ${made.slug}, administrator ${made.admin}`,
+        );
       }),
     );
 };

@@ -1,5 +1,5 @@
 import { type CatalogStream, streamLabel } from "../contract/catalog.ts";
-import { answer, jsonFlag } from "./answer.ts";
+import { answer, jsonFlag, toErrorDocument } from "./answer.ts";
 import { connectorArgument, openConnector, requireConfigured } from "./connector.ts";
 import {
   type ChosenCursors,
@@ -27,10 +27,12 @@ export const buildCheck: CommandBuilder = (command, terminal) => {
       const { config } = takeCursors(await readConfig(path, terminal.cwd));
       await using opened = await openConnector(terminal, name, options);
       const result = await opened.host.check(opened.connector, config, { signal: terminal.signal });
-      if (json || result.status === "succeeded")
-        await answer(terminal, json, result, () => "The configuration works.");
-      if (result.status === "succeeded") return;
+      const { status } = result;
+      if (result.status === "succeeded")
+        return answer(terminal, json, { status }, () => "The configuration works.");
       const { code, message } = result.error;
+      if (json)
+        await answer(terminal, json, { status, error: toErrorDocument(result.error) }, () => "");
       terminal.exitCode = code === "CONFIG_INVALID" ? exitCode.usage : exitCode.failed;
       await terminal.err.line(`svc: ${printable(message, 500)} (${code})`);
     });

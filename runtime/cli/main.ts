@@ -3,7 +3,7 @@
  */
 
 import { toConnectorError } from "../contract/errors.ts";
-import { answer, asksForJson } from "./answer.ts";
+import { answer, asksForJson, toErrorDocument } from "./answer.ts";
 import { exitCode, exitCodeOf } from "./exit.ts";
 import { type Commands, runProgram } from "./program.ts";
 import { type CliEnvironment, createOutput, type Terminal } from "./terminal.ts";
@@ -76,8 +76,8 @@ export async function main(
     const message = printable(failure.message, 600);
     if (error instanceof UsageError && argv[0] === "run") await traceUsageError(message, terminal);
     else if (asksForJson(argv)) {
-      const { code, details } = failure;
-      await answer(terminal, true, { error: { code, message, details } }, () => "").catch(ignore);
+      const error = toErrorDocument({ ...failure, message });
+      await answer(terminal, true, { error }, () => "").catch(ignore);
     }
     if (!out.isAbandoned) await err.line(`svc: ${message}${failure.suffix}`).catch(ignore);
   }
@@ -91,8 +91,8 @@ function describeFailure(error: unknown) {
   if (error instanceof CommandFailed)
     return { code: "FAILED", message: error.message, suffix: "", exitCode: exitCode.failed };
   const failure = toConnectorError(error);
-  const { code, message, details } = failure.toRecord();
-  return { code, message, details, suffix: ` (${code})`, exitCode: exitCodeOf(failure) };
+  const record = failure.toRecord();
+  return { ...record, suffix: ` (${record.code})`, exitCode: exitCodeOf(failure) };
 }
 
 const ignore = () => undefined;

@@ -1,7 +1,6 @@
 import { Option } from "@commander-js/extra-typings";
-import type { ConfiguredStream, StreamDescriptor } from "../contract/catalog.ts";
-import type { ReadSummary, StreamSummary } from "../contract/host.ts";
-import type { OutputSink } from "../sinks/output.ts";
+import type { ReadSummary } from "../contract/host.ts";
+import { answer, jsonFlag } from "./answer.ts";
 import {
   connectorArgument,
   type HostValues,
@@ -12,11 +11,11 @@ import { addCursor, type ChosenCursors, takeCursors } from "./cursors.ts";
 import { exitCode } from "./exit.ts";
 import { readConfig } from "./files.ts";
 import { addTrialOptions } from "./options.ts";
-import { choosePlace, type Place, placeForms } from "./place.ts";
+import { choosePlace, placeForms } from "./place.ts";
 import type { CommandBuilder } from "./program.ts";
-import { createProgress, formatBytes, formatCount, formatDuration } from "./progress.ts";
+import { createProgress } from "./progress.ts";
+import { report, toDocument } from "./read-report.ts";
 import { describeResumption, describeSelection, selectStreams } from "./selection.ts";
-import { formatTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 import { printable, UsageError } from "./usage.ts";
 
@@ -34,6 +33,7 @@ export const buildRead: CommandBuilder = (command, terminal) => {
     .option("--out <PLACE>", placeForms)
     .option("--incremental", "read only what is new wherever that is possible")
     .option("--full-refresh", "read everything again")
+    .option(...jsonFlag)
     .addOption(
       new Option(
         "--cursor <STREAM=COLUMN>",
@@ -52,6 +52,8 @@ export const buildRead: CommandBuilder = (command, terminal) => {
         throw new UsageError("choose one of --incremental and --full-refresh");
       if (options.fullRefresh && options.cursor.size > 0)
         throw new UsageError("choose one of --cursor and --full-refresh");
+      if (options.json && options.out === "-")
+        throw new UsageError("choose one of --json and --out -: both write to stdout");
       const { name, path } = requireConfigured("read", wanted, options.config, terminal);
       await read(name, { ...options, config: path }, terminal);
     });
@@ -64,6 +66,7 @@ interface ReadOptions extends HostValues {
   readonly cursor: ChosenCursors;
   readonly incremental?: true | undefined;
   readonly fullRefresh?: true | undefined;
+  readonly json?: true | undefined;
 }
 
 async function read(name: string, options: ReadOptions, terminal: Terminal): Promise<void> {
@@ -105,8 +108,9 @@ async function read(name: string, options: ReadOptions, terminal: Terminal): Pro
     progress.end();
     await sink.close();
   }
+  const done = { summary, streams, sink, place, durationMs: clock.now() - startedMs };
   const summaryTo = place.kind === "stdout" ? err : terminal.out;
-  await summaryTo.write(report(summary, streams, sink, place, clock.now() - startedMs));
+  await answer({ out: summaryTo }, options.json, toDocument(done), () => report(done));
   terminal.exitCode = exitCodeOfRead[summary.status];
 }
 
@@ -115,71 +119,3 @@ const exitCodeOfRead = {
   cancelled: exitCode.interrupted,
   failed: exitCode.failed,
 } as const satisfies Record<ReadSummary["status"], number>;
-
-/** Most streams that the table lists; a database may have thousands. */
-const maxTableRows = 50;
-
-function report(
-  summary: ReadSummary,
-  streams: readonly ConfiguredStream[],
-  sink: OutputSink,
-  place: Place,
-  durationMs: number,
-): string {
-  const location = (index: number) =>
-    sink.location(streams[index]?.stream ?? ({ name: "" } satisfies StreamDescriptor));
-  const rows = summary.streams.map((stream, index) => ({ ...stream, location: location(index) }));
-  // People look for what went wrong.
-  const shown = [...rows].sort((left, right) => rank(left) - rank(right)).slice(0, maxTableRows);
-  const table = formatTable(
-    ["stream", "rows", "status", place.kind === "folder" ? "file" : "table"],
-    shown.map((row) => [row.stream, formatCount(row.recordCount), row.status, row.location]),
-  );
-  const hidden = rows.length - shown.length;
-  const problems = shown.flatMap(({ stream, error }) =>
-    error ? [`${printable(stream)}: ${printable(error.message, 500)}`] : [],
-  );
-  const rest =
-    summary.error && problems.length === 0 ? [printable(summary.error.message, 500)] : [];
-  const notes = [
-    ...(hidden > 0
-      ? [`… and ${formatCount(hidden)} more, all ${rows.at(-1)?.status ?? "complete"}`]
-      : []),
-    `${formatCount(summary.recordCount)} rows (${formatBytes(summary.byteCount)}) in ${formatDuration(durationMs)} → ${place.name}`,
-    ...(summary.nulledCount > 0
-      ? [
-          `${formatCount(summary.nulledCount)} values did not fit their schema and were left empty; see _svc_meta`,
-        ]
-      : []),
-    ...(summary.redactedCount > 0
-      ? [`${formatCount(summary.redactedCount)} values held a secret and were redacted`]
-      : []),
-  ];
-  const next =
-    summary.status === "succeeded"
-      ? query(place, rows)
-      : place.kind === "stdout"
-        ? "Run the same command again: it begins anew."
-        : "Run the same command again: it goes on from the last checkpoint.";
-  return `${[table, ...notes, ...problems, ...rest, next].filter((line) => line !== "").join("\n")}\n`;
-}
-
-const rank = (stream: StreamSummary) => (stream.status === "incomplete" ? 0 : 1);
-
-/** The command that shows the first rows. */
-function query(
-  place: Place,
-  rows: readonly { readonly location: string; readonly recordCount: number }[],
-): string {
-  if (place.kind === "stdout") return "";
-  const first = rows.find(({ recordCount }) => recordCount > 0) ?? rows[0];
-  if (!first) return "";
-  const [database, from] =
-    place.kind === "duckdb"
-      ? [`${shellWord(place.name)} `, first.location]
-      : ["", `'${place.name}/${first.location}'`];
-  return `Query it: duckdb ${database}-c ${shellWord(`SELECT * FROM ${from} LIMIT 10`)}`;
-}
-
-const shellWord = (text: string) =>
-  /^[\w./-]+$/.test(text) ? text : `"${text.replace(/["$`\\]/g, "\\$&")}"`;
