@@ -4,6 +4,19 @@
  */
 export type { Static } from "typebox";
 export { Type } from "typebox";
+export {
+  type Batch,
+  type BatchField,
+  type Column,
+  type ColumnKind,
+  type ColumnValues,
+  type Encoding,
+  endlessDay,
+  endlessInstant,
+  isValid,
+  type RowNote,
+  type TextValues,
+} from "./contract/batch.ts";
 export type { Clock } from "./contract/clock.ts";
 export type {
   BaseContext,
@@ -44,7 +57,7 @@ export {
 } from "./contract/egress.ts";
 export { ConnectorError, type ErrorCode } from "./contract/errors.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./contract/json.ts";
-export { checkpoint, type Output, type Row, record, records } from "./contract/output.ts";
+export { batch, checkpoint, type Output, type Row, record, records } from "./contract/output.ts";
 export { postgresServer, postgresSettings } from "./contract/postgres-settings.ts";
 export { defineSource, type Source } from "./contract/source.ts";
 export {

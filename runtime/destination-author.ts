@@ -3,6 +3,7 @@
  * at defineDestination.
  */
 
+export { int128At, withPoint } from "./batches/value-texts.ts";
 export {
   type Activation,
   type ActivationCommand,
@@ -22,6 +23,14 @@ export {
   type RowReason,
   type WritingHttpClient,
 } from "./contract/activation.ts";
+export {
+  type Batch,
+  type Column as BatchColumn,
+  endlessDay,
+  endlessInstant,
+  isValid,
+  type RowNote,
+} from "./contract/batch.ts";
 export type {
   CatalogStream,
   ConfiguredStream,

@@ -40,6 +40,7 @@ export {
   rowOperations,
   rowReasons,
 } from "./contract/activation.ts";
+export { type Batch, type BatchField, batchBytes, type Column, isValid } from "./contract/batch.ts";
 export {
   type ConnectorCard,
   cardSchema,

@@ -60,12 +60,13 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     // The untrusted side: what runs in the sandbox.
     worker: ["wire", "contract"],
     // The trusted side.
-    filter: ["wire", "contract"],
+    batches: ["wire", "contract"],
+    filter: ["batches", "wire", "contract"],
     spec: ["filter", "wire", "contract"],
     egress: ["filter", "spec", "wire", "contract"],
     oauth: ["egress", "filter", "spec", "contract"],
-    host: ["egress", "filter", "spec", "wire", "contract"],
-    destination: ["host", "egress", "filter", "spec", "wire", "contract"],
+    host: ["egress", "batches", "filter", "spec", "wire", "contract"],
+    destination: ["host", "egress", "batches", "filter", "spec", "wire", "contract"],
     sinks: ["destination", "host", "contract"],
     cli: ["sinks", "destination", "host", "egress", "spec", "wire", "contract"],
   },

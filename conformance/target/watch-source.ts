@@ -2,7 +2,7 @@
  * Watches what a svc connector gives before the runtime's filter has seen it: log lines, rows,
  * states, streams, errors.
  */
-import type { Log, Source } from "svc-connectors";
+import type { Batch, Log, Source } from "svc-connectors";
 import type { Given } from "../contract/observation.ts";
 
 /**
@@ -51,6 +51,8 @@ export function watchSource(source: Source, onGiven: (given: Given) => void): So
         for await (const item of read.call(source, watched(context), stream, state)) {
           if (item?.type === "records")
             onGiven({ where: "records", stream: label, value: item.rows });
+          else if (item?.type === "batch")
+            onGiven({ where: "records", stream: label, value: textsOf(item.batch) });
           else onGiven({ where: "state", stream: label, value: item?.state });
           yield item;
         }
@@ -61,6 +63,10 @@ export function watchSource(source: Source, onGiven: (given: Given) => void): So
     },
   };
 }
+
+/** The texts of each column, one after another. */
+const textsOf = ({ columns }: Batch) =>
+  columns.flatMap((column) => ("offsets" in column ? [Buffer.from(column.bytes).toString()] : []));
 
 async function* each<T>(
   items: AsyncIterable<T>,

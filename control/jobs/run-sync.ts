@@ -3,6 +3,7 @@
  * says what came of it.
  */
 import {
+  batchBytes,
   type DestinationSink,
   eventLevel,
   eventText,
@@ -149,15 +150,25 @@ function observe(
       throw error;
     }
   };
+  const note = (stream: StreamDescriptor, emitted: number, bytes: number) => {
+    progress.add(stream, { emitted, bytes });
+    telemetry.count("svc_bytes_written_total", facts, bytes);
+  };
+  const { writeBatch } = sink;
   return {
     lineFormat: sink.lineFormat,
     open: (streams) => ofDestination(sink.open(streams)),
     async write(stream, lines, rowCount) {
       const bytes = lines.length;
       await ofDestination(sink.write(stream, lines, rowCount));
-      progress.add(stream, { emitted: rowCount, bytes });
-      telemetry.count("svc_bytes_written_total", facts, bytes);
+      note(stream, rowCount, bytes);
     },
+    ...(writeBatch && {
+      async writeBatch(stream, batch) {
+        await ofDestination(writeBatch.call(sink, stream, batch));
+        note(stream, batch.rowCount, batchBytes(batch));
+      },
+    }),
     async checkpoint(stream, state, rowCount) {
       const startedMs = performance.now();
       await ofDestination(sink.checkpoint(stream, state, rowCount));

@@ -1,3 +1,4 @@
+import { batchBytes } from "../contract/batch.ts";
 import { type StreamDescriptor, streamLabel } from "../contract/catalog.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { HostEvent } from "../contract/host.ts";
@@ -68,6 +69,13 @@ export function createProgress({ clock, isTTY, columns = 80, write }: Surface): 
     isDrawn = false;
   }
 
+  function count(rows: number, bytes: number): void {
+    rowCount += rows;
+    byteCount += bytes;
+    waiting = "";
+    show();
+  }
+
   return {
     end,
     event(event) {
@@ -80,18 +88,21 @@ export function createProgress({ clock, isTTY, columns = 80, write }: Surface): 
         write(`${printable(eventText(event), 500)}\n`);
       }
     },
-    watch: (sink) => ({
+    watch: ({ writeBatch, ...sink }) => ({
       ...sink,
+      ...(writeBatch && {
+        async writeBatch(stream, batch) {
+          await writeBatch(stream, batch);
+          count(batch.rowCount, batchBytes(batch));
+        },
+      }),
       async open(streams) {
         streamCount = streams.length;
         await sink.open(streams);
       },
       async write(stream, lines, rows) {
         await sink.write(stream, lines, rows);
-        rowCount += rows;
-        byteCount += lines.length;
-        waiting = "";
-        show();
+        count(rows, lines.length);
       },
       async status(stream, status) {
         current = stream;

@@ -134,6 +134,18 @@ export const budgets = {
     depth: 256,
     beyond: "CONNECTOR_PROTOCOL",
   },
+  batchRows: {
+    what: "rows of one batch",
+    count: [65_536, "rows"],
+    beyond: "CONNECTOR_PROTOCOL",
+  },
+  notes: {
+    what: "what a batch notes of values that its columns could not hold",
+    bytes: MiB,
+    values: 200_000,
+    depth: 2,
+    beyond: "CONNECTOR_PROTOCOL",
+  },
   log: {
     what: "a log line, or a notice that the sandbox refused something",
     bytes: 64 * KiB,

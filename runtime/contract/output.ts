@@ -1,3 +1,4 @@
+import type { Batch } from "./batch.ts";
 import type { JsonValue } from "./json.ts";
 
 /**
@@ -9,6 +10,7 @@ export type Row = { readonly [field: string]: unknown };
 /** The output of `read`: rows, and checkpoints that cover all rows yielded before them. */
 export type Output<State = JsonValue> =
   | { readonly type: "records"; readonly rows: readonly Row[] }
+  | { readonly type: "batch"; readonly batch: Batch }
   | { readonly type: "checkpoint"; readonly state: State };
 
 /** One row. Prefer {@link records}: a page at a time is several times faster. */
@@ -22,6 +24,15 @@ export function record(row: object): Output<never> {
  */
 export function records(rows: readonly object[]): Output<never> {
   return { type: "records", rows: rows as readonly Row[] };
+}
+
+/**
+ * Rows as columns, for connectors that have them: one column for each property of the stream that
+ * is selected, in the order of the schema. Several times faster than {@link records}. The memory may
+ * be used again when the next value is asked for.
+ */
+export function batch(columns: Batch): Output<never> {
+  return { type: "batch", batch: columns };
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Batch } from "./batch.ts";
 import type { ConfiguredStream, StreamDescriptor } from "./catalog.ts";
 import type { JsonValue } from "./json.ts";
 
@@ -20,6 +21,11 @@ export interface Sink {
    * resolves.
    */
   write(stream: StreamDescriptor, lines: Buffer, rowCount: number): Promise<void>;
+  /**
+   * Rows as columns; their memory is valid until the promise resolves. A sink without it gets them
+   * as lines.
+   */
+  writeBatch?(stream: StreamDescriptor, batch: Batch): Promise<void>;
   /**
    * All rows of the stream written so far are covered by `state`: make them durable together.
    * `rowCount` = rows since the last checkpoint.

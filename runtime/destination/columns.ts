@@ -14,12 +14,17 @@ export type ColumnType =
   | { readonly kind: "decimal"; readonly precision?: number; readonly scale?: number };
 const columnKinds = [
   "boolean",
+  "int16",
+  "int32",
   "integer",
   "big_integer",
   "number",
   "timestamp",
   "timestamptz",
   "date",
+  "time",
+  "uuid",
+  "binary",
   "text",
   "json",
 ] as const;

@@ -106,8 +106,12 @@ function sanitizing(sink: DestinationSink, { sanitize }: Opened): DestinationSin
       throw sanitize(error);
     }
   };
+  const { writeBatch } = sink;
   return {
     lineFormat: sink.lineFormat,
+    ...(writeBatch && {
+      writeBatch: (stream, batch) => safe(() => writeBatch.call(sink, stream, batch)),
+    }),
     savedState: () => sink.savedState(),
     location: (stream) => sink.location(stream),
     open: (streams) => safe(() => sink.open(streams)),

@@ -4,6 +4,7 @@
  * appear) and secret-views (encodings) to the scanner; short ones to short-secrets. Clean output
  * costs one pass of the scanner and is returned as it came.
  */
+import type { Batch } from "../contract/batch.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { type Alphabet, alphabetOf, fold, foldedPieces } from "./folding.ts";
 import { redactedWord, redactJson } from "./redact-json.ts";
@@ -32,6 +33,12 @@ export interface SecretRegistry {
    * @throws LEAK_BLOCKED when a line still holds a secret afterwards.
    */
   redactLines(lines: Buffer): Buffer;
+  /**
+   * The batch with every value that holds a secret, or a part of one that goes on in the next value,
+   * replaced by "[redacted]", or by null where its column is no text; the same batch when there is
+   * none. Counts hits.
+   */
+  redactBatch(batch: Batch): Batch;
   /** How often something was redacted so far. */
   readonly hitCount: number;
 }
@@ -102,6 +109,13 @@ export function createSecretRegistry(): SecretRegistry {
         return Buffer.from(`${json}\n`);
       });
       return changed ? Buffer.concat(safe) : lines;
+    },
+    redactBatch(batch) {
+      const searched = current();
+      for (const column of batch.columns)
+        if ("offsets" in column && isSuspicious(searched, asBuffer(column.bytes)))
+          throw new ConnectorError("LEAK_BLOCKED");
+      return batch;
     },
   };
 }

@@ -1,4 +1,6 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
+import { type BatchInspector, createBatchInspector } from "../batches/inspect.ts";
+import { createLineRenderer, type LineRenderer } from "../batches/render-lines.ts";
 import { budgets } from "../contract/budgets.ts";
 import { type ConfiguredStream, streamLabel } from "../contract/catalog.ts";
 import { ConnectorError, fromErrorRecord } from "../contract/errors.ts";
@@ -7,6 +9,7 @@ import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { Sink } from "../contract/sink.ts";
 import { sanitizeText } from "../filter/text.ts";
 import { parseSelection } from "../spec/selection.ts";
+import { batchFields } from "../wire/columns/fields.ts";
 import { createLineFormatter, type LineFormatter } from "../wire/record-line.ts";
 import { checkRowLines } from "../wire/row-lines.ts";
 import { rowPieces } from "../wire/row-pieces.ts";
@@ -16,11 +19,15 @@ import type { Run } from "./run.ts";
 interface StreamProgress {
   readonly request: StreamRequest;
   readonly format: LineFormatter;
+  readonly inspect: BatchInspector;
+  readonly render: LineRenderer;
   /** What the worker has said of it: a stream begins once, and says nothing after its end. */
   phase: "waiting" | "started" | "ended";
   status: "incomplete" | "complete";
   recordCount: number;
   sinceCheckpoint: number;
+  /** Values of batches that the sink's lines could not say. */
+  unsaidCount: number;
   /** Of its last state. */
   stateBytes: number;
   nulledCount: number;
@@ -56,10 +63,13 @@ export async function read(
   const streams: StreamProgress[] = requests.map((one) => ({
     request: one,
     format: createLineFormatter(one.stream, sink.lineFormat),
+    inspect: createBatchInspector(batchFields(one)),
+    render: createLineRenderer(one.stream, sink.lineFormat),
     phase: "waiting",
     status: "incomplete",
     recordCount: 0,
     sinceCheckpoint: 0,
+    unsaidCount: 0,
     stateBytes: 0,
     nulledCount: 0,
   }));
@@ -93,9 +103,12 @@ export async function read(
     const formatted = progress.format(rows, rowCount, hasNotes, run.now());
     const filtered = hasNotes ? redact(formatted) : formatted;
     await sink.write(progress.request.stream, filtered, rowCount);
+    count(progress, rowCount, filtered.length);
+  };
+  const count = (progress: StreamProgress, rowCount: number, bytes: number) => {
     progress.recordCount += rowCount;
     progress.sinceCheckpoint += rowCount;
-    byteCount += filtered.length;
+    byteCount += bytes;
   };
 
   try {
@@ -109,6 +122,24 @@ export async function read(
             if (piece !== lines) await eventLoopTurn();
             await write(progress, piece, count);
           }
+        },
+        async onBatch(index, payload) {
+          const progress = started(index);
+          const { stream } = progress.request;
+          const inspected = progress.inspect(payload);
+          const batch = run.withRedactionEvent(
+            "records",
+            () => run.secrets.redactBatch(inspected),
+            streamLabel(stream),
+          );
+          if (sink.writeBatch) {
+            await sink.writeBatch(stream, batch);
+            return count(progress, batch.rowCount, payload.length);
+          }
+          const { lines, nulledCount } = progress.render(batch, run.now());
+          progress.unsaidCount += nulledCount;
+          await sink.write(stream, lines, batch.rowCount);
+          count(progress, batch.rowCount, lines.length);
         },
         async onCheckpoint(index, state) {
           const progress = started(index);
@@ -129,7 +160,7 @@ export async function read(
           }
           const progress = started(index);
           progress.phase = "ended";
-          progress.nulledCount = countOf(message.nulledCount);
+          progress.nulledCount = countOf(message.nulledCount) + progress.unsaidCount;
           emitDropped(run, message, progress, emit);
           if (message.status === "complete") progress.status = "complete";
           else if (message.status === "incomplete")

@@ -20,6 +20,8 @@ export interface SessionHandlers {
   onResult?(result: JsonObject): void | Promise<void>;
   onStatus?(index: number, status: JsonObject): void | Promise<void>;
   onRecords?(index: number, rowCount: number, lines: Buffer): void | Promise<void>;
+  /** Rows as columns, unchecked. */
+  onBatch?(index: number, payload: Buffer): void | Promise<void>;
   onCheckpoint?(index: number, state: JsonValue): void | Promise<void>;
   onLog?(level: string, message: string, fields: JsonObject): void;
   onDenied?(resource: string): void;
@@ -39,6 +41,7 @@ const maxPayloadBytes: Readonly<Record<number, number>> = {
   [frameKind.streams]: budgets.catalogPart.bytes,
   [frameKind.status]: budgets.status.bytes,
   [frameKind.records]: budgets.rows.bytes,
+  [frameKind.batch]: budgets.rows.bytes,
   [frameKind.checkpoint]: budgets.state.bytes,
   [frameKind.failed]: budgets.failure.bytes,
   [frameKind.result]: budgets.entities.bytes,
@@ -82,7 +85,8 @@ export async function deliver(frame: Frame, handlers: SessionHandlers): Promise<
     const lines = payload.subarray(4);
     if (lines.length > 0 && lines[lines.length - 1] !== 0x0a) throw unexpected();
     await handlers.onRecords(id, payload.readUInt32LE(0), lines);
-  } else if (kind === frameKind.checkpoint && handlers.onCheckpoint)
+  } else if (kind === frameKind.batch && handlers.onBatch) await handlers.onBatch(id, payload);
+  else if (kind === frameKind.checkpoint && handlers.onCheckpoint)
     await handlers.onCheckpoint(id, parse(budgets.state, "a state"));
   else if (kind === frameKind.status && handlers.onStatus)
     await handlers.onStatus(id, requireObject(parse(budgets.status, "a status")));

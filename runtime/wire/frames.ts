@@ -42,6 +42,7 @@ export const frameKind = {
   failed: 44, //     error record: the verb failed
   pong: 45,
   result: 46, //     JSON object: what entities gives
+  batch: 47, //      id · rows as columns: columns/pack.ts
 } as const;
 export type FrameKind = (typeof frameKind)[keyof typeof frameKind];
 
@@ -78,6 +79,13 @@ export interface FrameWriter {
   send(kind: FrameKind, id: number, ...payload: readonly Uint8Array[]): boolean;
   /** As `send`, with a text behind a number (u32), by way of memory that is used again. */
   sendText(kind: FrameKind, id: number, count: number, text: string): boolean;
+  /** As `send`, with so many bytes that `write` puts into memory that is used again. */
+  sendPacked(
+    kind: FrameKind,
+    id: number,
+    length: number,
+    write: (into: Uint8Array) => void,
+  ): boolean;
   sendJson(kind: FrameKind, id: number, value: unknown): boolean;
   /** Resolves when the stream takes more, or is closed. */
   drained(): Promise<void>;
@@ -86,9 +94,8 @@ export interface FrameWriter {
 }
 
 const textStart = headerBytes + 4;
-/** A text of up to so many characters fits into a pooled buffer, whatever its characters are. */
+/** Larger payloads have memory of their own. */
 const pooledBytes = 1024 * 1024;
-const pooledChars = Math.floor((pooledBytes - textStart) / 3);
 const maxIdleBuffers = 8;
 
 function writeHeader(into: Buffer, length: number, kind: number, id: number, nowMs: number): void {
@@ -125,24 +132,37 @@ export function createFrameWriter(stream: Duplex, now: () => number = () => 0): 
   /** One for all who wait, so that many of them are one listener. */
   let draining: Promise<void> | undefined;
   const idle: Buffer[] = [];
-  const sendText: FrameWriter["sendText"] = (kind, id, count, text) => {
-    if (stream.destroyed || stream.writableEnded) return true;
-    const buffer =
-      text.length <= pooledChars
-        ? (idle.pop() ?? Buffer.allocUnsafeSlow(pooledBytes))
-        : Buffer.allocUnsafeSlow(textStart + text.length * 3);
-    const length = buffer.write(text, textStart, "utf8");
-    writeHeader(buffer, length + 4, kind, id, now());
-    buffer.writeUInt32LE(count, headerBytes);
+  const pooled = (bytes: number): Buffer =>
+    bytes <= pooledBytes
+      ? (idle.pop() ?? Buffer.allocUnsafeSlow(pooledBytes))
+      : Buffer.allocUnsafeSlow(bytes);
+  const writePooled = (buffer: Buffer, length: number): boolean => {
     const taken = beginWrite();
-    return stream.write(buffer.subarray(0, textStart + length), () => {
+    return stream.write(buffer.subarray(0, length), () => {
       taken();
       if (buffer.length === pooledBytes && idle.length < maxIdleBuffers) idle.push(buffer);
     });
   };
+  const sendText: FrameWriter["sendText"] = (kind, id, count, text) => {
+    if (stream.destroyed || stream.writableEnded) return true;
+    // A character takes three bytes at most.
+    const buffer = pooled(textStart + text.length * 3);
+    const length = buffer.write(text, textStart, "utf8");
+    writeHeader(buffer, length + 4, kind, id, now());
+    buffer.writeUInt32LE(count, headerBytes);
+    return writePooled(buffer, textStart + length);
+  };
+  const sendPacked: FrameWriter["sendPacked"] = (kind, id, length, write) => {
+    if (stream.destroyed || stream.writableEnded) return true;
+    const buffer = pooled(headerBytes + length);
+    writeHeader(buffer, length, kind, id, now());
+    write(buffer.subarray(headerBytes, headerBytes + length));
+    return writePooled(buffer, headerBytes + length);
+  };
   return {
     send,
     sendText,
+    sendPacked,
     sendJson: (kind, id, value) => send(kind, id, Buffer.from(JSON.stringify(value))),
     drained: () => {
       if (!stream.writableNeedDrain || stream.destroyed) return Promise.resolve();

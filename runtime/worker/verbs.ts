@@ -1,3 +1,4 @@
+import type { Batch } from "../contract/batch.ts";
 import type { CatalogStream } from "../contract/catalog.ts";
 import type { Context } from "../contract/context.ts";
 import type { Egress } from "../contract/egress.ts";
@@ -7,6 +8,7 @@ import { isJsonObject } from "../contract/json.ts";
 import type { Output, Row } from "../contract/output.ts";
 import type { Source } from "../contract/source.ts";
 import type { SelectedStream, Stream } from "../contract/stream.ts";
+import { batchRanges, packBatch, packedBytes, packNotes } from "../wire/columns/pack.ts";
 import { deepFreeze } from "../wire/deep-freeze.ts";
 import { stringifyExact } from "../wire/exact-json.ts";
 import { type FrameWriter, frameKind } from "../wire/frames.ts";
@@ -112,10 +114,11 @@ async function readStream(
   >) {
     if (signal.aborted) throw new ConnectorError("CANCELLED");
     if (item?.type === "records") await output.records(item.rows);
+    else if (item?.type === "batch") await output.batch(item.batch);
     else if (item?.type === "checkpoint") await output.checkpoint(item.state);
     else
       throw new ConnectorError("CONNECTOR_PROTOCOL", {
-        problem: "read yielded neither records nor a checkpoint",
+        problem: "read yielded neither rows nor a checkpoint",
       });
   }
   // A finished full refresh starts anew next time; an incremental one that saw nothing stays where
@@ -161,6 +164,7 @@ function toStream(stream: CatalogStream): Stream {
 interface StreamOutput {
   readonly stream: SelectedStream;
   records(rows: readonly Row[]): Promise<void>;
+  batch(batch: Batch): Promise<void>;
   checkpoint(state: JsonValue): Promise<void>;
   flush(): Promise<void>;
   hasCheckpoint(): boolean;
@@ -201,6 +205,7 @@ function createStreamOutput(
   let waiting: Row[] = [];
   let timer: NodeJS.Timeout | undefined;
   let hasCheckpoint = false;
+  let nulledInBatches = 0;
   let rowsPerFrame = 64;
 
   const send = async (rows: readonly Row[]) => {
@@ -253,6 +258,19 @@ function createStreamOutput(
       if (waiting.length >= maxWaitingRows) await flush();
       else timer ??= setTimeout(flushLater, maxWaitMs);
     },
+    async batch(batch) {
+      await flush();
+      if (lateFailure !== undefined) throw lateFailure;
+      for (const { fields } of batch.notes) nulledInBatches += fields.length;
+      for (const range of batchRanges(batch)) {
+        const notes = packNotes(batch.notes, range);
+        const length = packedBytes(batch, range, notes.length);
+        const hasRoom = writer.sendPacked(frameKind.batch, index, length, (into) =>
+          packBatch(batch, range, notes, into),
+        );
+        if (!hasRoom) await writer.drained();
+      }
+    },
     async checkpoint(state) {
       await flush();
       hasCheckpoint = true;
@@ -263,7 +281,7 @@ function createStreamOutput(
     },
     hasCheckpoint: () => hasCheckpoint,
     summary: () => ({
-      nulledCount: recordWriter.nulledCount,
+      nulledCount: recordWriter.nulledCount + nulledInBatches,
       droppedFields: [...recordWriter.droppedFields],
     }),
   };

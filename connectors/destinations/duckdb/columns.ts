@@ -26,12 +26,17 @@ export const toColumn = ({ property, name, type }: StreamColumn): Column => ({
 
 const sqlTypes = {
   boolean: "BOOLEAN",
+  int16: "BIGINT",
+  int32: "BIGINT",
   integer: "BIGINT",
   big_integer: "HUGEINT",
   number: "DOUBLE",
   timestamp: "TIMESTAMP",
   timestamptz: "TIMESTAMPTZ",
   date: "DATE",
+  time: "VARCHAR",
+  uuid: "VARCHAR",
+  binary: "VARCHAR",
   text: "VARCHAR",
   json: "JSON",
 } as const;

@@ -27,6 +27,8 @@ export const columnNameRules: NameRules = {
 /** Decimals have no bounds: PostgreSQL would round and refuse by them. */
 const sqlTypes: Readonly<Record<StreamColumn["type"]["kind"], ColumnType>> = {
   boolean: "boolean",
+  int16: "bigint",
+  int32: "bigint",
   integer: "bigint",
   big_integer: "numeric",
   decimal: "numeric",
@@ -34,6 +36,9 @@ const sqlTypes: Readonly<Record<StreamColumn["type"]["kind"], ColumnType>> = {
   timestamp: "timestamp without time zone",
   timestamptz: "timestamp with time zone",
   date: "date",
+  time: "text",
+  uuid: "text",
+  binary: "text",
   text: "text",
   json: "jsonb",
 };
