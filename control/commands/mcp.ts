@@ -14,8 +14,13 @@ export const buildMcp: CommandBuilder = (command, terminal) => {
     .addHelpText(
       "after",
       `
-SVC_API_BASE_URL is the address of the Control API: http://127.0.0.1:8080${basePath}
-SVC_TOKEN_FILE names the file with an access token: svc token create --client mcp`,
+Variables:
+  SVC_API_BASE_URL  the address of the Control API: http://127.0.0.1:8080${basePath}
+  SVC_TOKEN_FILE    the file with an access token, of svc token create --client mcp
+
+Example:
+  svc token create --client mcp > token.txt
+  SVC_API_BASE_URL=http://127.0.0.1:8080${basePath} SVC_TOKEN_FILE=token.txt svc mcp`,
     )
     .action(() => serveMcp(terminal));
 };

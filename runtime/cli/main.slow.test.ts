@@ -135,6 +135,14 @@ async function catalogOf(
 }
 
 describe("svc run speaks the Airbyte Protocol", () => {
+  test("a connector that there is not is named before a file that there is not", async () => {
+    const { code, stderr } = await svc(root, ["run", "postgress", "read", "--config", "none.json"]);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'svc: there is no connector "postgress" (did you mean "postgres"?)\n',
+    });
+  });
+
   test("spec", async () => {
     const result = await svc(await newFolder(), ["run", counting, "spec"]);
     expect(messagesOf(result)).toMatchObject([

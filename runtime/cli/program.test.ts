@@ -135,6 +135,15 @@ describe("help", () => {
     expect(out).toMatch(/^ {2}kind +the fruit to pick$/m);
     expect(out).toMatch(/^ {2}--basket NAME +where it goes$/m);
   });
+
+  test.each([
+    "spec",
+    "config",
+  ])("of svc %s has only flags that do something there", async (name) => {
+    const { out } = await svc(name, "--help");
+    const flags = [...out.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag]) => flag);
+    expect(flags).toEqual(["--sandbox", ...(name === "spec" ? ["--json"] : []), "--help"]);
+  });
 });
 
 describe("a bad command line is one line, exit code 2, and shows no value of a flag", () => {
@@ -168,6 +177,29 @@ describe("a bad command line is one line, exit code 2, and shows no value of a f
     [["pick", "fruit", "apple", "pear"], 'unexpected "pear" after apple'],
     [["pick", "nothing", "now"], 'unexpected "now" after nothing'],
     [["pick", "nothing", "--basket", "x"], "unknown flag --basket"],
+    ...["read", "check", "discover"].flatMap((verb): [string[], string][] => [
+      [
+        [verb],
+        `${verb} needs a connector and its configuration: svc ${verb} <connector> --config FILE; svc connectors lists connectors, svc config <connector> writes a first configuration`,
+      ],
+      [
+        [verb, "postgres"],
+        `${verb} needs --config FILE; svc config postgres writes a first configuration`,
+      ],
+      [
+        [verb, "postgress", "--config", "none.yaml"],
+        'there is no connector "postgress" (did you mean "postgres"?)',
+      ],
+      [[verb, "postgress"], 'there is no connector "postgress" (did you mean "postgres"?)'],
+      [
+        [verb, "--config", "none.yaml"],
+        "name a connector: bankdata, mailer, postgres, social, taskapp, or the path of a module",
+      ],
+      [[verb, "postgres", "--config", "none.yaml"], 'config file "none.yaml": does not exist'],
+    ]),
+    [["spec", "postgress"], 'there is no connector "postgress" (did you mean "postgres"?)'],
+    [["spec", "postgres", "--memory", "100"], "unknown flag --memory"],
+    [["spec", "postgres", "--settings", "x.yaml"], "unknown flag --settings"],
   ])("svc %j", async (argv, problem) => {
     expect(await svc(...argv)).toMatchObject({ code: 2, out: "", err: `svc: ${problem}\n` });
   });

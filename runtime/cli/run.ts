@@ -11,6 +11,7 @@ import {
 import {
   connectorArgument,
   type HostValues,
+  nameConnector,
   type OpenConnector,
   openConnector,
 } from "./connector.ts";
@@ -63,6 +64,7 @@ async function run(
     return value;
   };
 
+  nameConnector(name, terminal);
   const { out, cwd, clock } = terminal;
   const messages = createMessageWriter((chunk) => out.write(chunk), clock);
   const warn = (warning: string) => void messages.log("WARN", warning).catch(() => undefined);
