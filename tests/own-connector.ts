@@ -4,6 +4,7 @@ import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { authorizationServerName, resourceServerName } from "../simulators/authorization/server.ts";
 import { createCertificateAuthority } from "../simulators/certificates.ts";
 import { answerJson, startProvider } from "../simulators/loopback.ts";
 import { svc } from "./served.ts";
@@ -43,6 +44,54 @@ export async function changeModule(connector: string, from: string, to: string):
   if (!text.includes(from)) throw new Error(`the module has no ${from}`);
   await writeFile(path, text.replaceAll(from, to));
 }
+
+/**
+ * Writes another connector in its place: one whose accounts are connected in a browser, at the
+ * authorization server of the simulators.
+ */
+export const writeAccountsModule = (connector: string) =>
+  writeFile(join(connector, "index.ts"), accountsModule);
+
+const accountsModule = `
+import { defineSource, http, oauth2, records, secret, Type } from "svc-connectors";
+
+const text = (title: string) => Type.String({ title, description: title, minLength: 1 });
+
+export default defineSource({
+  id: "conn_helpdesk",
+  version: "0.1.0",
+  title: "Helpdesk",
+  spec: Type.Object({
+    client_id: text("Client ID"),
+    client_secret: secret(text("Client secret")),
+    refresh_token: secret(text("Refresh token")),
+  }),
+  egress: http({
+    baseUrl: "https://${resourceServerName}/v1",
+    auth: oauth2({
+      tokenUrl: "https://${authorizationServerName}/token",
+      clientId: "client_id",
+      clientSecret: "client_secret",
+      refreshToken: "refresh_token",
+      authorization: {
+        authorizeUrl: "https://${authorizationServerName}/auth",
+        scopes: ["items:read", "offline_access"],
+        issuer: "https://${authorizationServerName}",
+        revokeUrl: "https://${authorizationServerName}/token/revocation",
+        extra: { prompt: "consent" },
+      },
+    }),
+  }),
+  streams: [{ name: "items", schema: Type.Object({ id: Type.Integer() }), primaryKey: ["id"] }],
+  async check(ctx) {
+    await ctx.http.get(["me"]);
+  },
+  async *read(ctx) {
+    await ctx.http.get(["items"]);
+    yield records([{ id: 1 }]);
+  },
+});
+`;
 
 export const copyConnector = (from: string, to: string) =>
   cp(from, to, { recursive: true, verbatimSymlinks: true });
