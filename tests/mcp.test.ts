@@ -75,13 +75,42 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
     ).toEqual([]);
   });
 
-  test("has a tool for everything that can be read, but people, secrets' addresses and workspaces", async () => {
+  test("has a tool for everything that can be read, but people, sessions and where events are sent", async () => {
     const withTool = new Set(toolRoutes);
     const without = operations.filter(
       (operation) => operation.effect !== "write" && !withTool.has(routeOf(operation)),
     );
-    const isLeftOut = /^GET \/(workspaces\/|sessions|events|notification|webhook)/;
+    const isLeftOut = /^GET \/(workspaces\/|sessions|notification|webhook)/;
     expect(without.map(routeOf).filter((route) => !isLeftOut.test(route))).toEqual([]);
+  });
+
+  test("has a tool to delete whatever one may make with a tool, but pipelines, which end with their connection", () => {
+    const made = toolRoutes.flatMap((route) => /^PATCH (\S+\})$/.exec(route)?.[1] ?? []);
+    const withoutEnd = made.filter((path) => !toolRoutes.includes(`DELETE ${path}`));
+    expect([made.length > 5, withoutEnd]).toEqual([true, ["/pipelines/{pipeline_id}"]]);
+    expect(toolRoutes).toContain("DELETE /connections/{connection_id}");
+  });
+
+  test("follows what happens, but for what only administrators may know", async () => {
+    const now = new Date(api.control.services.clock.now());
+    const [first, second, hidden] = ["1", "2", "3"].map((digit) => `evt_${digit.repeat(22)}`);
+    for (const id of [first, second, hidden])
+      await api.db
+        .insertInto("events")
+        .values({
+          id: id ?? "",
+          workspace_id: api.first.id,
+          type: "pipeline.failed",
+          data: JSON.stringify({}),
+          for_administrators: id === hidden,
+          occurred_at: now,
+          created_at: now,
+        })
+        .execute();
+    const { items } = await call("svc_list_events", { after: first });
+    expect(items.map(({ event_id }: { event_id: string }) => event_id)).toEqual([second]);
+    expect((await call("svc_get_event", { event_id: second })).type).toBe("pipeline.failed");
+    expect((await call("svc_get_event", { event_id: hidden })).error.code).toBe("404");
   });
 
   test("describes its tools by each other, and without contradicting itself", async () => {

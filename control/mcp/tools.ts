@@ -1,7 +1,8 @@
 /**
  * The tools of the agent interface: names for operations, which are found by method and path. A
  * tool whose operation this server does not have is left out. Policies, members, sessions and
- * secrets have none: an agent cannot open its own gate.
+ * secrets have none: an agent cannot open its own gate. Nor have the places where events are sent:
+ * whoever knows the address of a webhook may be let in there.
  */
 import type { Operation } from "../contract/operation.ts";
 
@@ -99,6 +100,7 @@ const entries: Readonly<Record<string, ToolEntry>> = {
     annotations: { ...writes, openWorldHint: true },
     summary: "Create a destination, or change the one that is named",
   },
+  svc_delete_destination: { does: "DELETE /destinations/{destination_id}", annotations: deletes },
   svc_prepare_pipeline: { does: "POST /pipelines/prepare", annotations: asks },
   svc_list_pipelines: { does: "GET /pipelines", annotations: reads },
   svc_get_pipeline: { does: "GET /pipelines/{pipeline_id}", annotations: reads },
@@ -196,6 +198,8 @@ const entries: Readonly<Record<string, ToolEntry>> = {
   svc_reject_change: { does: "POST /approvals/{approval_id}/reject", annotations: deletes },
   svc_withdraw_change: { does: "POST /approvals/{approval_id}/cancel", annotations: deletes },
   svc_list_approval_policies: { does: "GET /approval-policies", annotations: reads },
+  svc_list_events: { does: "GET /events", annotations: reads },
+  svc_get_event: { does: "GET /events/{event_id}", annotations: reads },
   svc_list_audit_logs: { does: "GET /audit-logs", annotations: reads },
 };
 
