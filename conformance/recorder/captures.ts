@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from "svc-connectors";
 import { type CatalogStream, selectStreams, streamLabel } from "svc-connectors/host";
+import { createAllowance, type RecordingLimits } from "./allowance.ts";
 import { configSecrets, withWrongSecrets } from "./config-secrets.ts";
 import { RecordingError } from "./recording-error.ts";
 import { createRefreshTokens, type RefreshTokens } from "./refresh-tokens.ts";
@@ -31,19 +32,30 @@ export interface CaptureOptions {
   readonly config: JsonObject;
   /** Labels of the streams; default all. */
   readonly streams?: readonly string[] | undefined;
+  readonly limits?: Partial<RecordingLimits> | undefined;
 }
 
-/** @throws RecordingError when a verb fails that must not, or succeeds that must not */
-export async function captureAll({ subject, config, streams }: CaptureOptions): Promise<Captures> {
+/**
+ * Streams that exchange more than they may are left out, with a notice.
+ * @throws RecordingError when a verb fails that must not, or succeeds that must not, or when
+ * nothing is left of the streams
+ */
+export async function captureAll(options: CaptureOptions): Promise<Captures> {
+  const { subject, config, streams } = options;
+  const allowance = createAllowance(options.limits);
   const captures: Capture[] = [];
   const notices: string[] = [];
   const published = await subject.published();
   const refreshTokens = createRefreshTokens(published);
+  /** @throws LimitError */
   const capture = async (name: string, request: VerbRequest): Promise<VerbResult> => {
-    const live = await subject.run(
-      request,
-      request.config === config ? refreshTokens.store(config) : undefined,
-    );
+    const run = allowance.openRun();
+    const tokens = request.config === config ? refreshTokens.store(config) : undefined;
+    const running = subject.run(request, run, tokens);
+    // Stopped half way it fails somehow, or says that it has ended.
+    await running.catch(() => undefined);
+    if (run.excess !== undefined) throw new LimitError(name, run.excess);
+    const live = await running;
     // A verb that sends no request has nothing to replay: a discover from the manifest, say.
     if (live.exchanges.length > 0 || request.verb !== "discover")
       captures.push({ name, request, ...live });
@@ -67,45 +79,70 @@ export async function captureAll({ subject, config, streams }: CaptureOptions): 
   }
   const { streams: catalog } = await capture("discover", { verb: "discover", config });
 
-  for (const { stream } of selectStreams(catalog, streams?.join(","), "full_refresh")) {
+  const captureStream = async (stream: CatalogStream): Promise<void> => {
     const label = streamLabel(stream);
-    if (stream.supported_sync_modes.includes("full_refresh"))
-      expectSuccess(label, await capture(label, { verb: "read", config, stream }));
-    if (!stream.supported_sync_modes.includes("incremental")) continue;
+    const read = async (name: string, more: Partial<VerbRequest> = {}) => {
+      const result = await capture(name, { verb: "read", config, stream, ...more });
+      expectSuccess(label, result);
+      return result;
+    };
+    if (stream.supported_sync_modes.includes("full_refresh")) await read(label);
+    if (!stream.supported_sync_modes.includes("incremental")) return;
     if (stream.default_cursor_field.length === 0 && !stream.source_defined_cursor) {
       notices.push(
         `${label} was not read incrementally: it has no cursor of its own, and one has to be chosen.`,
       );
-      continue;
+      return;
     }
-    const first = await capture(`${label}.incremental`, {
-      verb: "read",
-      config,
-      stream,
-      isIncremental: true,
-    });
-    expectSuccess(label, first);
-    if (first.state.length === 0) {
-      notices.push(`${label} was not resumed: its incremental read gave no state.`);
-      continue;
-    }
-    const { state } = first;
-    expectSuccess(
-      label,
-      await capture(`${label}.resumed`, {
-        verb: "read",
-        config,
-        stream,
-        isIncremental: true,
-        state,
-      }),
-    );
+    const { state } = await read(`${label}.incremental`, { isIncremental: true });
+    if (state.length > 0) await read(`${label}.resumed`, { isIncremental: true, state });
+    else notices.push(`${label} was not resumed: its incremental read gave no state.`);
+  };
+
+  const selected = selectStreams(catalog, streams?.join(","), "full_refresh");
+  const before = captures.length;
+  const skipped: string[] = [];
+  let isCut = false;
+  for (const { stream } of selected) {
+    if (allowance.spent !== undefined) skipped.push(streamLabel(stream));
+    else
+      await captureStream(stream).catch((error: unknown) => {
+        if (!(error instanceof LimitError)) throw error;
+        isCut = true;
+        notices.push(`${error.message} It was left out.`);
+      });
   }
+  if (skipped.length > 0)
+    notices.push(
+      `${listed(skipped)} left out: ${allowance.spent} before. Choose streams with --streams, or raise --max-requests or --max-mb.`,
+    );
+  if (isCut && captures.length === before)
+    throw new RecordingError(`no stream was recorded. ${notices.join(" ")}`);
   if (refreshTokens.later.length > 0)
     notices.push(
       "The provider gave new refresh tokens during the recording: the configured one may be used up, so authorise again.",
     );
   return { published, catalog, refreshTokens, captures: withFileNames(captures), notices };
+}
+
+/** A run exchanged more than it may. */
+class LimitError extends RecordingError {
+  constructor(what: string, excess: string) {
+    super(
+      `${what} ${excess}: give it settings with which it reads less (a start date, a small folder), or raise --max-requests or --max-mb.`,
+    );
+  }
+}
+
+/** Number of streams that one notice names. */
+const maxListed = 10;
+
+function listed(labels: readonly string[]): string {
+  const named = labels.slice(0, maxListed).join(", ");
+  const more = labels.length - maxListed;
+  return more > 0
+    ? `${named} and ${more} more were`
+    : `${named} ${labels.length > 1 ? "were" : "was"}`;
 }
 
 function expectSuccess(what: string, { error }: VerbResult): void {

@@ -25,18 +25,20 @@ function sink() {
 }
 
 /**
- * `svc record …` in a folder of its own, with a provider that knows the token and holds one folder.
+ * `svc record …` in a folder of its own, with a provider that knows the token, holds one folder and
+ * lists notes without end.
  */
 async function run(...args: readonly string[]) {
   await using server = await startServer({
     hostname: "api.notes.example.com",
-    answer({ path, headers }) {
+    answer({ path, query, headers }) {
       const isKnown = headers.authorization === `Bearer ${token}`;
-      const body = isKnown
-        ? path === "/v1/me"
-          ? { id: 1 }
-          : { folders: [{ id: "f", name: "F" }] }
-        : { error: "no" };
+      const bodies: Record<string, unknown> = {
+        "/v1/me": { id: 1 },
+        "/v1/notes": { data: [], next: `${Number(query.get("cursor") ?? 0) + 1}` },
+      };
+      const folders = { folders: [{ id: "f", name: "Jane" }] };
+      const body = isKnown ? (bodies[path] ?? folders) : { error: "no" };
       return { status: isKnown ? 200 : 401, headers: {}, body: Buffer.from(JSON.stringify(body)) };
     },
   });
@@ -86,7 +88,16 @@ test("records the named streams and prints the files that it wrote", async () =>
     "folders.yaml",
   ]);
   expect(out).toContain("folders.yaml: 1 requests, 1 rows\n");
-  expect(out).toMatch(/Look through fixtures before you publish it/);
+  expect(out).toMatch(/Look through fixtures before you publish it: .* --people FIELDS/);
+});
+
+test("what is beyond the limit is left out and said at the end; fields of --people lose their words", async () => {
+  const few = ["--streams", "folders,notes", "--max-requests", "3", "--people", "name"];
+  const { code, out, files } = await run(connector, "--config", "config.json", ...few);
+  expect([code, out]).toEqual([0, expect.stringMatching(/Replaced: .*personal-name/)]);
+  expect(out).toContain("\nnotes asked for more than 3 requests: ");
+  expect(files).toContain("folders.yaml");
+  expect(files).not.toContain("notes.yaml");
 });
 
 test("a stream that cannot be read exits 1 and writes nothing", async () => {
@@ -104,6 +115,7 @@ test.each([
     /unexpected "more"; streams are named by --streams/,
   ],
   [[connector, "--config", "config.json", "--seed", "x"], /--seed must be a whole number/],
+  [[connector, "--config", "config.json", "--max-mb", "64"], /--max-mb must be .* from 1 to 11/],
   [
     [connector, "--config", "config.json", "--streams", "foldres"],
     /there is no stream "foldres" \(did you mean "folders"\?\)/,

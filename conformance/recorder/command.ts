@@ -18,6 +18,7 @@ import {
 } from "svc-connectors/host";
 import { UnusableError } from "../contract/unusable.ts";
 import { loadSettings, settingsFileName } from "../target/settings.ts";
+import { defaultLimits } from "./allowance.ts";
 import { recordDatabase } from "./database.ts";
 import { type RecordOptions, type RecordSummary, record } from "./record.ts";
 import { RecordingError } from "./recording-error.ts";
@@ -33,6 +34,20 @@ export const buildRecord: CommandBuilder = (command, terminal) => {
     )
     .option("--fixtures <DIR>", "where the recordings go; default ./fixtures")
     .option("--streams <A,B>", "streams to record; default all")
+    .option(
+      "--max-requests <N>",
+      `of one stream, and ten times as many altogether; what asks for more is left out, and named; default ${defaultLimits.maxRequests}`,
+      wholeNumber("max-requests", 1, 100_000),
+    )
+    .option(
+      "--max-mb <MB>",
+      `of the answers of one stream, and ten times as many altogether; default ${defaultLimits.maxBytes / 1_000_000}`,
+      wholeNumber("max-mb", 1, 11),
+    )
+    .option(
+      "--people <FIELDS>",
+      "fields of answers whose text names people, besides those that say so (first_name): nickname,requester.name; their words are replaced",
+    )
     .option(
       "--provider-version <V>",
       "version of the provider's API, for people: v8, 2026-01; default unknown",
@@ -59,6 +74,9 @@ interface RecordCommandOptions {
   readonly config?: string | undefined;
   readonly fixtures?: string | undefined;
   readonly streams?: string | undefined;
+  readonly maxRequests?: number | undefined;
+  readonly maxMb?: number | undefined;
+  readonly people?: string | undefined;
   readonly providerVersion?: string | undefined;
   readonly seed?: number | undefined;
   readonly settings?: string | undefined;
@@ -101,6 +119,11 @@ async function recordAccount(
       providerApiVersion: options.providerVersion ?? "unknown",
       seed: options.seed ?? 1,
       streams: options.streams?.split(","),
+      limits: {
+        maxRequests: options.maxRequests ?? defaultLimits.maxRequests,
+        maxBytes: options.maxMb === undefined ? defaultLimits.maxBytes : options.maxMb * 1_000_000,
+      },
+      people: options.people?.split(","),
     });
     await out.write(report(summary, relative(cwd, folder) || "."));
   } catch (error) {
@@ -143,6 +166,6 @@ function report({ files, redactions, notices }: RecordSummary, folder: string): 
     return `${printable(name)}: ${interactionCount} requests${rows}`;
   });
   const replaced = redactions.length > 0 ? redactions.join(", ") : "nothing";
-  const last = `Replaced: ${replaced}. Look through ${printable(folder)} before you publish it: free text may speak of people.`;
+  const last = `Replaced: ${replaced}. Look through ${printable(folder)} before you publish it: free text may speak of people. --people FIELDS replaces the words of fields that you name.`;
   return `${[...lines, ...notices, last].join("\n")}\n`;
 }

@@ -22,12 +22,15 @@ export function createConnectorSubject(options: ConnectorSubjectOptions): Record
       await using opened = await createHost(host);
       return await opened.spec(connector);
     },
-    async run(request, tokens) {
+    async run(request, allowance, tokens) {
       const clock = createClock();
       const exchanges: SeenExchange[] = [];
       const seams = {
         ...host.seams,
-        observe: (exchange: SeenExchange) => exchanges.push(exchange),
+        observe(exchange: SeenExchange) {
+          exchanges.push(exchange);
+          allowance.take(exchange);
+        },
       };
       const clockOriginMs = clock.now();
       await using opened = await createHost({
@@ -36,7 +39,8 @@ export function createConnectorSubject(options: ConnectorSubjectOptions): Record
         seams,
         tokens: tokens && (() => tokens),
       });
-      const result = await runVerb(opened, connector, request, { signal });
+      const either = AbortSignal.any([allowance.signal, ...(signal ? [signal] : [])]);
+      const result = await runVerb(opened, connector, request, { signal: either });
       return {
         result,
         clockOriginMs,

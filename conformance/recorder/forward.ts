@@ -18,6 +18,7 @@ export interface ForwarderOptions {
   /** For simulators. */
   readonly seams?: NetworkSeams | undefined;
   readonly signal?: AbortSignal | undefined;
+  readonly onExchange?: ((exchange: SeenExchange) => void) | undefined;
 }
 
 export interface Forwarder extends AsyncDisposable {
@@ -49,7 +50,8 @@ const ofConnection = new Set([
   "upgrade",
 ]);
 
-export function createForwarder({ settings, seams, signal }: ForwarderOptions): Forwarder {
+export function createForwarder(options: ForwarderOptions): Forwarder {
+  const { settings, seams, signal, onExchange } = options;
   const seen: SeenExchange[] = [];
   const answers = new Map<number, ReturnType<Provider["answer"]>>();
   const transports = new Map<number, Transport>();
@@ -59,7 +61,10 @@ export function createForwarder({ settings, seams, signal }: ForwarderOptions): 
   const transportTo = (port: number): Transport => {
     const known = transports.get(port);
     if (known) return known;
-    const observe = (exchange: SeenExchange) => void seen.push(exchange);
+    const observe = (exchange: SeenExchange) => {
+      seen.push(exchange);
+      onExchange?.(exchange);
+    };
     const opened = createTransport({
       settings,
       seams: { ...seams, observe },

@@ -73,10 +73,11 @@ export async function openImageSubject(
       // The protocol has no version of a source.
       return { version: "0.0.0", spec: schema, egress: undefined };
     },
-    async run(request) {
-      await using forwarder = createForwarder(options);
+    async run(request, allowance) {
+      await using forwarder = createForwarder({ ...options, onExchange: allowance.take });
       const clockOriginMs = options.originMs();
-      const observation = await run(toCommand(request), forwarder, clockOriginMs);
+      const world = { ...forwarder, signal: allowance.signal };
+      const observation = await run(toCommand(request), world, clockOriginMs);
       const failed = observation.exchanges.find(({ unmatched }) => unmatched !== undefined);
       if (failed)
         throw new RecordingError(

@@ -7,7 +7,9 @@ import {
 } from "svc-connectors/host";
 import type { Edit } from "./edits.ts";
 
-/** The real secrets of a recording with their placeholders, and the search for them in any encoding. */
+/**
+ * The real secrets of a recording with their placeholders, and the search for them in any encoding.
+ */
 export interface KnownSecrets {
   /** A secret of the configuration. `value` may be an altered form of it, too. */
   addConfigured(path: string, value: string): void;

@@ -1,5 +1,6 @@
 /**
- * Opens the layers inside of a text: base64, hex and percent encodings, and compressed data in those.
+ * Opens the layers inside of a text: base64, hex and percent encodings, and compressed data in
+ * those.
  */
 import {
   brotliDecompressSync,

@@ -74,6 +74,16 @@ const kinds: readonly (readonly [PersonalKind, RegExp])[] = [
 const carriers = new Set(["data", "value", "number", "text", "content", "formatted"]);
 const bankSchemes = new Set(["ach", "eft", "bac", "international"]);
 
+/** Names of a field and of the objects around it, plain, innermost first. */
+export type PeopleField = readonly string[];
+
+/** Fields as an author writes them: "nickname", "requester.name". */
+export const toPeopleFields = (fields: readonly string[]): readonly PeopleField[] =>
+  fields.map((field) => field.split(".").map(plainName).reverse());
+
+export const isPeopleField = (names: readonly string[], fields: readonly PeopleField[]): boolean =>
+  fields.some((field) => field.every((name, at) => plainName(names[at] ?? "") === name));
+
 /**
  * The kind of personal data that a value is by its names; undefined = none that is seen by name.
  * E-mail addresses and IBANs are seen by their form instead.

@@ -222,3 +222,71 @@ test("data that holds text like our placeholders cannot be recorded", async () =
     /^folders: the provider's data holds text like \{\{secret:…\}\}/,
   );
 });
+
+const pageOf = (name: string) => ({ id: name, number: 1, weight: 1, title: "x".repeat(1_000) });
+/** A provider whose listing of notes never ends. */
+const endless = {
+  "/v1/notes": ({ query }: SimulatedRequest) => {
+    const page = Number(query.get("cursor") ?? 0);
+    return json({ data: [pageOf(`n${page}`)], next: String(page + 1) });
+  },
+};
+
+test.each([
+  [{ maxRequests: 5 }, "notes asked for more than 5 requests", 6],
+  [{ maxBytes: 8_000 }, "notes got more than 0.008 MB", 8],
+])("a stream that exchanges more than %j is stopped, left out and named; the others are recorded", async (limits, sentence, most) => {
+  await using provider = await open(endless);
+  const { notices, files } = await record({ ...provider.options, limits });
+  expect(notices).toEqual([
+    `${sentence}: give it settings with which it reads less (a start date, a small folder), or raise --max-requests or --max-mb. It was left out.`,
+  ]);
+  expect(files.map(({ name }) => name)).toEqual([
+    "check.yaml",
+    "check-unauthenticated.yaml",
+    "tags.yaml",
+    "folders.yaml",
+  ]);
+  const asked = provider.server.requests.filter(({ path }) => path.startsWith("/v1/notes"));
+  // The connector asks for one page ahead.
+  expect(asked.length).toBeLessThanOrEqual(most + 1);
+});
+
+test("where nothing is left of the streams, or the check takes too much, nothing is written", async () => {
+  await using provider = await open(endless);
+  for (const [limits, streams, said] of [
+    [
+      { maxRequests: 5 },
+      ["notes"],
+      /^no stream was recorded\. notes asked for more than 5 requests/,
+    ],
+    [
+      { maxBytes: 20 },
+      undefined,
+      /^check got more than 0.00002 MB: .* raise --max-requests or --max-mb\.$/,
+    ],
+  ] as const)
+    await expect(record({ ...provider.options, limits, streams })).rejects.toThrow(
+      expect.objectContaining({ name: "RecordingError", message: expect.stringMatching(said) }),
+    );
+  expect(await readdir(provider.folder)).toEqual([]);
+});
+
+test("fields that the author names as people's lose their words, and what stands beside a mail in them", async () => {
+  const people =
+    '{"folders":[{"id":"f","name":"Jane Roe","about":"Jane","by":{"label":"Max <max@corp.example>"}}]}';
+  await using provider = await open({ "/v1/folders": () => text(people) });
+  const options = { ...provider.options, streams: ["folders"], people: ["name", "by.label"] };
+  const { redactions } = await record(options);
+  const { recordings } = await loadRecordings(provider.folder);
+  const folders = recordings.find(({ name }) => name === "folders");
+  const [folder] = JSON.parse(folders?.interactions[0]?.response.body ?? "").folders;
+  expect(folder).toMatchObject({
+    id: "f",
+    name: expect.stringMatching(/^[A-Z][a-z]{7} [A-Z][a-z]{7}$/),
+    about: "Jane",
+    by: { label: expect.stringMatching(/^[A-Z][a-z]{7} <p-[0-9a-f]{12}@example\.com>$/) },
+  });
+  expect(redactions).toEqual(expect.arrayContaining(["personal-email", "personal-name"]));
+  expect(folders?.outcome.status).toBe("succeeded");
+});

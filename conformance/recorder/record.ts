@@ -1,6 +1,7 @@
 /**
- * Records a connector or an image against its live provider. Start here: captures.ts runs the verbs,
- * redactor.ts cleans the exchanges, replay.ts tries the recording, scan.ts searches it for leaks.
+ * Records a connector or an image against its live provider. Start here: captures.ts runs the
+ * verbs, redactor.ts cleans the exchanges, replay.ts tries the recording, scan.ts searches it for
+ * leaks.
  */
 import type { Clock, JsonObject } from "svc-connectors";
 import {
@@ -13,6 +14,7 @@ import {
 } from "svc-connectors/host";
 import type { Interaction, Recording, RecordingMetadata } from "../contract/recording.ts";
 import { formatRecording, formatYaml } from "../fixtures/format.ts";
+import type { RecordingLimits } from "./allowance.ts";
 import { toErrorAnswers } from "./answers.ts";
 import { toBaseline } from "./baseline.ts";
 import { type Capture, type Captures, captureAll } from "./captures.ts";
@@ -60,6 +62,13 @@ export interface RecordOptions {
   readonly clock?: Clock | undefined;
   /** Labels of the streams; default all. */
   readonly streams?: readonly string[] | undefined;
+  /** What goes beyond is left out, with a notice. */
+  readonly limits?: Partial<RecordingLimits> | undefined;
+  /**
+   * Fields whose text names people, besides those whose names say so: "nickname", "requester.name".
+   * Their words are replaced.
+   */
+  readonly people?: readonly string[] | undefined;
   /** In place of the runtime's host, which reaches the provider. */
   readonly createHost?: (options: HostOptions) => Host | Promise<Host>;
   readonly signal?: AbortSignal;
@@ -86,13 +95,13 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
   const { connector, config, seed = 1, now } = options;
   const recordedAt = now ?? new Date().toISOString();
   await using subject = await openSubject(options);
-  const live = await captureAll({ subject, config, streams: options.streams });
+  const live = await captureAll({ subject, ...options });
 
   const secrets = createKnownSecrets();
   for (const { path, value } of knownConfigSecrets(config, live))
     secrets.addConfigured(path, value);
   const pseudonyms = createPseudonyms(seed);
-  const redactor = createRedactor(secrets, pseudonyms);
+  const redactor = createRedactor(secrets, pseudonyms, options.people);
   refusePlaceholders(live.captures);
   const rules = headerRules(live.published);
   const interactionsOf = (capture: Capture) =>
@@ -189,7 +198,9 @@ function knownConfigSecrets(
   return [...configSecrets(config, spec), ...wrong, ...later.map((value) => ({ path, value }))];
 }
 
-/** Text like a placeholder in the provider's own data could not be distinguished from one of ours. */
+/**
+ * Text like a placeholder in the provider's own data could not be distinguished from one of ours.
+ */
 function refusePlaceholders(captures: readonly Capture[]): void {
   for (const { name, exchanges } of captures)
     for (const { url, requestBody, responseBody } of exchanges)

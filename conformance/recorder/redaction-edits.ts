@@ -1,10 +1,10 @@
 /** The edits that take secrets and personal data out of one value, whole or in parts. */
 import { isIP } from "node:net";
 import { isPagingName, isSecretName } from "svc-connectors/host";
-import type { Edit } from "./edits.ts";
+import { type Edit, mergeEdits } from "./edits.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 import { layersOf } from "./layers.ts";
-import { personalKind } from "./names.ts";
+import { isPeopleField, type PeopleField, personalKind } from "./names.ts";
 import type { Pseudonyms } from "./pseudonyms.ts";
 import { findCredentials, findEmails, findIbans, findPhones, isEmail } from "./shapes.ts";
 
@@ -51,6 +51,7 @@ export interface RedactionEdits {
 export function createRedactionEdits(
   secrets: KnownSecrets,
   pseudonyms: Pseudonyms,
+  people: readonly PeopleField[],
 ): RedactionEdits {
   const applied = new Set<RedactionRule>();
   const edit = (
@@ -81,6 +82,7 @@ export function createRedactionEdits(
       return whole("paging-token", text, secrets.issued(name, text));
     if (isEmail(text) && !text.includes("%40"))
       return whole("personal-email", text, pseudonyms.email(text));
+    if (isPeopleField(names, people)) return peopleEdits(text);
     const kind = personalKind(names);
     if (kind === "ip" || isAddress(text))
       return isIP(text) ? whole("personal-ip", text, pseudonyms.of("ip", text)) : undefined;
@@ -89,6 +91,18 @@ export function createRedactionEdits(
       findEmails(text).length + findCredentials(text).length + secrets.find(text).length > 0;
     if (isMixed) return undefined;
     return whole(rulesByKind[kind], text, pseudonyms.of(kind, text));
+  }
+
+  /** Of a text that names people: also of the words beside what has a rule of its own. */
+  function peopleEdits(text: string): Edit[] {
+    const parts = mergeEdits(partEdits(text));
+    const words = [...text.matchAll(/[\p{L}\p{M}]+/gu)].flatMap(({ 0: word, index }) => {
+      const end = index + word.length;
+      return parts.some((part) => part.start < end && index < part.end)
+        ? []
+        : edit("personal-name", { start: index, end }, word, pseudonyms.of("name", word));
+    });
+    return mergeEdits([...parts, ...words]);
   }
 
   /** An opaque token is a leak when it is no more than an encoding. */

@@ -7,6 +7,7 @@ import { bodyForm, formEncode } from "../fixtures/body-form.ts";
 import { applyEdits, type Edit, mergeEdits } from "./edits.ts";
 import { jsonEdits } from "./json-text.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
+import { toPeopleFields } from "./names.ts";
 import type { Pseudonyms } from "./pseudonyms.ts";
 import { createRedactionEdits, percentDecoded } from "./redaction-edits.ts";
 
@@ -25,8 +26,13 @@ export interface Redactor {
 /** Deeper nested texts are searched without being parsed. */
 const maxNesting = 4;
 
-export function createRedactor(secrets: KnownSecrets, pseudonyms: Pseudonyms): Redactor {
-  const edits = createRedactionEdits(secrets, pseudonyms);
+/** @param people names of fields, as {@link toPeopleFields} reads them */
+export function createRedactor(
+  secrets: KnownSecrets,
+  pseudonyms: Pseudonyms,
+  people: readonly string[] = [],
+): Redactor {
+  const edits = createRedactionEdits(secrets, pseudonyms, toPeopleFields(people));
 
   function textEdits(text: string, names: readonly string[], nesting = 0): Edit[] {
     const whole = edits.wholeValue(text, names);

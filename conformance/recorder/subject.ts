@@ -5,6 +5,7 @@
 import type { Egress, JsonObject } from "svc-connectors";
 import type { SeenExchange, TokenStore } from "svc-connectors/host";
 import type { Exchange, Provider } from "../contract/network.ts";
+import type { RunAllowance } from "./allowance.ts";
 import type { VerbRequest, VerbResult } from "./verbs.ts";
 
 export interface RecordedSubject extends AsyncDisposable {
@@ -12,10 +13,11 @@ export interface RecordedSubject extends AsyncDisposable {
   published(): Promise<Published>;
   /**
    * Runs a verb against the live provider. A failure of a check or a read is a result.
+   * @param allowance is told of every exchange, and stops the run
    * @param tokens where OAuth tokens are kept, for connectors that leave them to the host
-   * @throws ConnectorError, RecordingError
+   * @throws ConnectorError, RecordingError; both also when the allowance stopped it
    */
-  run(request: VerbRequest, tokens?: TokenStore): Promise<LiveRun>;
+  run(request: VerbRequest, allowance: RunAllowance, tokens?: TokenStore): Promise<LiveRun>;
   /**
    * Runs a verb once more, against recorded answers; the clock begins where that of the live run
    * did.

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 
 /**
- * Writes all files or none: they are written into a folder beside the real one, then moved. Files of
- * the same names are replaced.
+ * Writes all files or none: they are written into a folder beside the real one, then moved. Files
+ * of the same names are replaced.
  */
 export async function writeAll(
   folder: string,
