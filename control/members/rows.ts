@@ -9,7 +9,8 @@ export interface PersonRow {
   readonly id: string;
   readonly user_id: string | null;
   readonly email: string;
-  readonly name: string | null;
+  /** Empty: of somebody who is invited. */
+  readonly name: string;
   readonly role: Role;
   readonly status: "active" | "suspended" | "invited";
   readonly created_at: Date;
@@ -30,7 +31,7 @@ export function selectPeople(db: Db, workspaceId: string, invitedAt?: Date) {
       "memberships.id",
       eb.ref("users.id").$castTo<string | null>().as("user_id"),
       "users.email",
-      eb.ref("users.name").$castTo<string | null>().as("name"),
+      "users.name",
       "memberships.role",
       eb.ref("memberships.status").$castTo<PersonRow["status"]>().as("status"),
       eb.ref("memberships.joined_at").as("created_at"),
@@ -46,7 +47,7 @@ export function selectPeople(db: Db, workspaceId: string, invitedAt?: Date) {
       "id",
       sql<string | null>`NULL::text`.as("user_id"),
       "email",
-      sql<string | null>`NULL::text`.as("name"),
+      sql<string>`''`.as("name"),
       "role",
       sql<PersonRow["status"]>`'invited'`.as("status"),
       "created_at",

@@ -35,7 +35,7 @@ export function toMember(row: PersonRow): Static<typeof Member> {
     invitation_id: isInvited ? row.id : null,
     user_id: row.user_id,
     email: row.email,
-    name: row.name,
+    name: isInvited ? null : row.name,
     role: row.role,
     status: row.status,
     joined_at: isInvited ? null : row.created_at.toISOString(),

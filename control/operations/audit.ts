@@ -2,8 +2,8 @@ import { Type } from "typebox";
 import { readRange } from "../audit/range.ts";
 import { AuditLog, toAuditLog } from "../audit/schemas.ts";
 import { defineRead } from "../contract/operation.ts";
-import { IdInput, List, listQuery, OneOf, StrictObject, Time } from "../contract/schemas.ts";
-import { readCursor, toPage } from "../door/pages.ts";
+import { datedListQuery, IdInput, List, OneOf, StrictObject, Time } from "../contract/schemas.ts";
+import { readPage } from "../door/pages.ts";
 import { clients } from "../store/tables.ts";
 
 export const listAuditLogs = defineRead({
@@ -14,7 +14,7 @@ export const listAuditLogs = defineRead({
   description: "At most 90 days at a time, the latest 30 by default.",
   permission: "admin",
   query: StrictObject({
-    ...listQuery,
+    ...datedListQuery,
     actor_id: Type.Optional(IdInput("Only what this person did.")),
     client: Type.Optional(OneOf(clients)),
     resource_type: Type.Optional(IdInput("For instance source.")),
@@ -28,10 +28,9 @@ export const listAuditLogs = defineRead({
   errors: ["invalid_cursor", "invalid_query"],
   async run(
     { db, workspaceId, now },
-    { query: { limit = 50, cursor, workspace_id: _, from, to, ...equals } },
+    { query: { limit = 50, cursor, sort, workspace_id: _, from, to, ...equals } },
   ) {
     const filters = { list: "audit-logs", workspaceId, from, to, ...equals };
-    const after = readCursor(cursor, filters);
     const range = readRange({ from, to }, now);
     let rows = db
       .selectFrom("audit_logs")
@@ -42,16 +41,8 @@ export const listAuditLogs = defineRead({
       .where("occurred_at", "<", range.to);
     for (const [column, value] of Object.entries(equals) as [keyof typeof equals, string][])
       rows = rows.where(column, "=", value);
-    if (after)
-      rows = rows.where((eb) =>
-        eb(eb.refTuple("occurred_at", "id"), "<", eb.tuple(after.createdAt, after.id)),
-      );
-    const found = await rows
-      .orderBy("occurred_at", "desc")
-      .orderBy("id", "desc")
-      .limit(limit + 1)
-      .execute();
-    const page = toPage(found, limit, filters);
+    const entries = db.selectFrom(rows.as("entries")).selectAll();
+    const page = await readPage(entries, { cursor, limit, filters, sort });
     return { ...page, items: page.items.map(toAuditLog) };
   },
 });

@@ -90,6 +90,11 @@ export const listConnectors = defineRead({
         description: "Part of the name or id, in any case.",
       }),
     ),
+    sort: Type.Optional(
+      OneOf(["name", "-name"], {
+        description: "A minus turns it round. Default: sources, then destinations.",
+      }),
+    ),
     type: Type.Optional(OneOf(connectorTypes)),
     category: Type.Optional(OneOf(connectorCategories)),
     auth_type: Type.Optional(OneOf(authTypes)),
@@ -101,9 +106,11 @@ export const listConnectors = defineRead({
   errors: ["invalid_cursor"],
   async run(
     ctx,
-    { query: { limit: size = 50, cursor: position, type, category, auth_type, q, search = q } },
+    {
+      query: { limit: size = 50, cursor: position, sort, type, category, auth_type, q, search = q },
+    },
   ) {
-    const filters = { list: "connectors", type, category, auth_type, search };
+    const filters = { list: "connectors", type, category, auth_type, search, sort };
     const after = readCursor(position, filters);
     await ctx.services.connectors.reload();
     const described = await Promise.all(
@@ -117,18 +124,27 @@ export const listConnectors = defineRead({
         (search === undefined ||
           `${one.name}\n${one.connector_id}`.toLowerCase().includes(search.toLowerCase())),
     );
-    // They have an order of their own and no date.
-    const rest = after
-      ? wanted.slice(wanted.findIndex((one) => one.connector_id === after.id) + 1)
-      : wanted;
-    const page = toPage(
-      rest.map((one) => ({ ...one, id: one.connector_id, created_at: new Date(0) })),
-      size,
-      filters,
-    );
+    if (sort) wanted.sort(byName);
+    if (sort === "-name") wanted.reverse();
+    // They have no date: a cursor holds the place in the list.
+    const rows = wanted.map((one, index) => ({
+      ...one,
+      id: one.connector_id,
+      created_at: new Date(index),
+    }));
+    const found = rows.findIndex(({ id }) => id === after?.id);
+    const begin = found === -1 ? (after?.createdAt.getTime() ?? 0) : found + 1;
+    const page = toPage(rows.slice(begin), size, filters);
     return { ...page, items: [...page.items] };
   },
 });
+
+/** By names, and ids where those are alike. */
+function byName(left: Static<typeof Connector>, right: Static<typeof Connector>): number {
+  const [one, other] = [left.name.toLowerCase(), right.name.toLowerCase()];
+  if (one === other) return left.connector_id < right.connector_id ? -1 : 1;
+  return one < other ? -1 : 1;
+}
 
 const StreamPreview = StrictObject(
   {

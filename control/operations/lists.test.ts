@@ -66,7 +66,7 @@ describe("lists", () => {
   ) => {
     const items: Item[] = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
-      const page = await read(path, { ...query, limit: "3", ...(cursor && { cursor }) });
+      const page = await read(path, { limit: "3", ...query, ...(cursor && { cursor }) });
       items.push(...page.items);
       cursor = page.next_cursor;
       if (cursor) await between?.();
@@ -85,6 +85,21 @@ describe("lists", () => {
       .filter(({ query }) => !query || !("search" in query.properties));
     // A session's name is a note.
     expect(plain.map(({ id }) => id)).toEqual(["session.list"]);
+  });
+
+  test("of whatever kind can be ordered, but those that have one order only", () => {
+    const lists = operations.filter(
+      ({ method, data }) => method === "GET" && "next_cursor" in (data.properties ?? {}),
+    );
+    const unordered = lists.filter(({ query }) => !("sort" in (query?.properties ?? {})));
+    expect(lists.length).toBeGreaterThan(15);
+    expect(unordered.map(({ id }) => id).toSorted()).toEqual([
+      // Of all categories.
+      "approval_policy.list",
+      // As the pipeline reads them.
+      "pipeline.streams",
+      "reverse_etl_run.failed_rows",
+    ]);
   });
 
   describe.each([
@@ -156,6 +171,62 @@ describe("lists", () => {
     expect(await found("ADMIN of")).toEqual(["admin"]);
     expect(await found("viewer@")).toEqual(["viewer"]);
     expect(await found("%")).toEqual([]);
+  });
+
+  test("of members are ordered by name and by when they joined, with those who are invited", async () => {
+    const invite = (email: string) =>
+      api.call("POST", `/workspaces/${api.first.id}/members/invitations`, {
+        body: { email, role: "viewer" },
+      });
+    for (const email of ["zoe@example.com", "abe@example.com"])
+      expect((await invite(email)).status).toBe(201);
+    const path = `/workspaces/${api.first.id}/members`;
+    const all = { include: "invitations" };
+    const up = await readAll(path, { ...all, sort: "name" });
+    expect(up.slice(0, 2).map((one) => one.name)).toEqual([null, null]);
+    expect(inOrder(up.slice(2))).toEqual(
+      ["admin", "editor", "runner", "viewer"].map((role) => `${role} of first`),
+    );
+    expect((await readAll(path, { ...all, sort: "-name" })).reverse()).toEqual(up);
+    const down = await readAll(path, all);
+    expect(await readAll(path, { ...all, sort: "-created_at" })).toEqual(down);
+    expect((await readAll(path, { ...all, sort: "created_at" })).reverse()).toEqual(down);
+    expect(new Set(up.map((one) => one.email))).toEqual(new Set(down.map((one) => one.email)));
+  });
+
+  test("of the audit log are ordered by time, both ways", async () => {
+    const down = await readAll("/audit-logs", { action: "pipeline.create" });
+    expect(down.length).toBeGreaterThan(5);
+    const times = down.map((one) => one.occurred_at);
+    expect(times).toEqual(times.toSorted().reverse());
+    const query = { action: "pipeline.create", sort: "created_at" };
+    expect((await readAll("/audit-logs", query)).reverse()).toEqual(down);
+    const { rows } = await sql<{ "QUERY PLAN": string }>`EXPLAIN SELECT * FROM (
+        SELECT *, occurred_at AS created_at FROM audit_logs WHERE workspace_id = ${api.first.id}
+      ) AS entries WHERE (created_at, id) > (now(), 'x') ORDER BY created_at, id LIMIT 51`.execute(
+      api.db,
+    );
+    expect(JSON.stringify(rows)).toContain("audit_logs_by_time");
+  });
+
+  test("of connectors are ordered by name when that is asked for, and give each once", async () => {
+    const own = await readAll("/connectors", {});
+    const up = await readAll("/connectors", { sort: "name" });
+    expect(inOrder(up)).toEqual(inOrder(up).toSorted(byName));
+    expect((await readAll("/connectors", { sort: "-name" })).reverse()).toEqual(up);
+    const ids = (items: readonly Item[]) => items.map((one) => one.connector_id ?? "");
+    expect(ids(up).toSorted()).toEqual(ids(own).toSorted());
+    const { next_cursor } = await read("/connectors", { limit: "2" });
+    const { status } = await api.call("GET", `/connectors?sort=name&cursor=${next_cursor}`);
+    expect(status).toBe(400);
+    // The row at which a page ended is gone when the next one is asked for.
+    const { connectors } = api.control.services;
+    const list = connectors.list.bind(connectors);
+    const removed = ids(own)[1];
+    Object.assign(connectors, { list: () => list().filter(({ id }) => id !== removed) });
+    const rest = await readAll("/connectors", { cursor: next_cursor ?? "" });
+    Object.assign(connectors, { list });
+    expect(ids(rest)).toEqual(ids(own).slice(2));
   });
 
   test("give each row once, whatever comes in between two pages", async () => {

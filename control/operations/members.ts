@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { Type } from "typebox";
 import { defineRead, defineWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { Id, IdInput, List, listQuery, OneOf, StrictObject } from "../contract/schemas.ts";
+import { Id, IdInput, List, namedListQuery, OneOf, StrictObject } from "../contract/schemas.ts";
 import { readPage } from "../door/pages.ts";
 import { isAdmin, requireGrantable } from "../members/roles.ts";
 import { findMember, lockMembers, requireOtherAdmin, selectPeople } from "../members/rows.ts";
@@ -23,7 +23,7 @@ export const listMembers = defineRead({
   permission: "read",
   params: StrictObject({ workspace_id: IdInput("The workspace.") }),
   query: StrictObject({
-    ...listQuery,
+    ...namedListQuery,
     search: Type.Optional(
       Type.String({
         minLength: 1,
@@ -37,7 +37,7 @@ export const listMembers = defineRead({
   }),
   data: List(Member),
   errors: ["invalid_cursor"],
-  async run(ctx, { query: { limit = 50, cursor, search, role, status, include } }) {
+  async run(ctx, { query: { limit = 50, cursor, search, sort, role, status, include } }) {
     const { db, workspaceId, now } = ctx;
     const withInvited = include === "invitations" || status === "invited";
     if (withInvited && !isAdmin(ctx)) throw new ControlError("permission_denied");
@@ -45,11 +45,11 @@ export const listMembers = defineRead({
     let rows = selectPeople(db, workspaceId, withInvited ? now : undefined);
     if (search !== undefined)
       rows = rows.where(
-        sql<boolean>`position(lower(${search}) in lower(coalesce(name, '') || ' ' || email)) > 0`,
+        sql<boolean>`position(lower(${search}) in lower(name || ' ' || email)) > 0`,
       );
     if (role) rows = rows.where("role", "=", role);
     if (status) rows = rows.where("status", "=", status);
-    const page = await readPage(rows, { cursor, limit, filters });
+    const page = await readPage(rows, { cursor, limit, filters, sort });
     return { ...page, items: page.items.map(toMember) };
   },
 });
