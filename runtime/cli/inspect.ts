@@ -12,8 +12,10 @@ import { exitCode } from "./exit.ts";
 import { readConfig } from "./files.ts";
 import { addTrialOptions } from "./options.ts";
 import type { CommandBuilder } from "./program.ts";
+import { formatCount } from "./progress.ts";
 import { formatTable } from "./table.ts";
 import { printable } from "./usage.ts";
+import { collectWarnings } from "./warnings.ts";
 
 /** `svc check <connector> --config f`: tells whether the configuration works. 1: it does not. */
 export const buildCheck: CommandBuilder = (command, terminal) => {
@@ -50,16 +52,24 @@ export const buildDiscover: CommandBuilder = (command, terminal) => {
       const { config, cursors } = takeCursors(await readConfig(path, terminal.cwd));
       await using opened = await openConnector(terminal, name, options);
       const { host, connector } = opened;
-      const streams = await host.discover(connector, config, { signal: terminal.signal });
+      const warnings = collectWarnings();
+      const streams = await host.discover(connector, config, {
+        signal: terminal.signal,
+        onEvent: warnings.event,
+      });
+      for (const line of warnings.lines()) await terminal.err.line(line);
       requireStreams(streams, cursors);
+      const isEstimated = streams.some(({ estimated_rows: rows }) => rows !== undefined);
       const rowOf = (stream: CatalogStream) => [
         streamLabel(stream),
         String(Object.keys((stream.json_schema.properties ?? {}) as object).length),
         stream.source_defined_primary_key.map((path) => path.join(".")).join(", "),
         stream.supported_sync_modes.join(", "),
         cursorText(stream, cursors),
+        ...(isEstimated ? [formatEstimate(stream)] : []),
       ];
       const headings = ["stream", "fields", "primary key", "sync modes", "cursor"];
+      if (isEstimated) headings.push("rows, about");
       await answer(terminal, json, { streams }, () => formatTable(headings, streams.map(rowOf)));
     });
 };
@@ -72,3 +82,6 @@ function cursorText(stream: CatalogStream, cursors: ChosenCursors): string {
   const [best] = stream.proposed_cursors ?? [];
   return best ? `could be ${describeProposal(best)}` : "";
 }
+
+const formatEstimate = ({ estimated_rows: rows }: CatalogStream) =>
+  rows === undefined ? "" : formatCount(rows);

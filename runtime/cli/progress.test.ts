@@ -129,3 +129,28 @@ test("numbers are written for people", () => {
     formatDuration(125_000),
   ]).toEqual(["1,234,567", "1.0 kB", "1.2 MB", "59.9 s", "2 min 5 s"]);
 });
+
+test("with estimates the line has a share, a total and about how long the rest takes", async () => {
+  const { progress, pass, shown } = setUp(false);
+  const watched = progress.watch(sink, [{ stream: users, rows: 4_000 }]);
+  await watched.open([]);
+  await watched.status(users, "started");
+  pass(10_000);
+  await watched.write(users, megabyte, 1_000);
+  expect(shown()).toBe(
+    "users 25 %  1,000 of about 4,000 rows  100.0 kB/s  1 of ? streams  10.0 s  about 30.0 s left\n",
+  );
+});
+
+test("a warning is told once, readably", () => {
+  const { progress, shown } = setUp(false);
+  const event = {
+    type: "log",
+    level: "warn",
+    message: "This table is skipped.",
+    fields: { stream: "public.x", reason: "no right" },
+  } as const;
+  progress.event(event);
+  progress.event(event);
+  expect(shown()).toBe("This table is skipped (no right): public.x\n");
+});

@@ -3,15 +3,20 @@ import { type StreamDescriptor, streamLabel } from "../contract/catalog.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { HostEvent } from "../contract/host.ts";
 import type { Sink } from "../contract/sink.ts";
-import { eventLevel, eventText } from "../sinks/airbyte.ts";
+import { eventLevel } from "../sinks/airbyte.ts";
+import { createForecast, type ExpectedRows } from "./forecast.ts";
 import { printable } from "./usage.ts";
+import { describeWarning } from "./warnings.ts";
 
 /** Progress is shown this often: a terminal's line is redrawn, elsewhere a new line is written. */
 const showEveryMs = { terminal: 200, log: 10_000 } as const;
 
+/** Different warnings that are shown; a connector may write them without end. */
+const maxWarnings = 1_000;
+
 export interface Progress {
-  /** The sink, counted. */
-  watch(sink: Sink): Sink;
+  /** The sink, counted. @param expected how many rows streams have, where that is known */
+  watch(sink: Sink, expected?: ExpectedRows): Sink;
   event(event: HostEvent): void;
   /** Clears the terminal's line. */
   end(): void;
@@ -26,8 +31,8 @@ interface Surface {
 }
 
 /**
- * Shows how a read goes on: rows, MB/s, the current stream, and what is being waited for. Nothing
- * is shown twice within its interval.
+ * Shows how a read goes on: rows, MB/s, the current stream, about how much is left, and what is
+ * being waited for. Nothing is shown twice within its interval.
  */
 export function createProgress({ clock, isTTY, columns = 80, write }: Surface): Progress {
   const startedMs = clock.now();
@@ -41,14 +46,20 @@ export function createProgress({ clock, isTTY, columns = 80, write }: Surface): 
   let current: StreamDescriptor | undefined;
   let waiting = "";
   let isDrawn = false;
+  let forecast = createForecast([]);
+  const told = new Set<string>();
 
   function text(): string {
+    const { percent, total, restMs } = forecast.look(current, clock.now() - startedMs);
+    const name = current ? printable(streamLabel(current), 40) : "starting";
+    const of = total === undefined ? "" : ` of about ${formatCount(total)}`;
     const parts = [
-      current ? printable(streamLabel(current), 40) : "starting",
-      `${formatCount(rowCount)} rows`,
+      percent === undefined ? name : `${name} ${percent} %`,
+      `${formatCount(rowCount)}${of} rows`,
       `${formatBytes(bytesPerSecond)}/s`,
       `${Math.min(endedCount + 1, Math.max(streamCount, 1))} of ${streamCount || "?"} streams`,
       formatDuration(clock.now() - startedMs),
+      ...(restMs === undefined ? [] : [`about ${formatDuration(restMs)} left`]),
     ];
     return [...parts, ...(waiting ? [waiting] : [])].join("  ");
   }
@@ -69,7 +80,8 @@ export function createProgress({ clock, isTTY, columns = 80, write }: Surface): 
     isDrawn = false;
   }
 
-  function count(rows: number, bytes: number): void {
+  function count(stream: StreamDescriptor, rows: number, bytes: number): void {
+    forecast.count(stream, rows);
     rowCount += rows;
     byteCount += bytes;
     waiting = "";
@@ -84,33 +96,42 @@ export function createProgress({ clock, isTTY, columns = 80, write }: Surface): 
         // A short pause between requests is not worth a line of its own.
         show(event.untilMs - clock.now() > showEveryMs.log);
       } else if (eventLevel(event) === "WARN") {
+        const line = describeWarning(event);
+        if (told.has(line) || told.size >= maxWarnings) return;
+        told.add(line);
         end();
-        write(`${printable(eventText(event), 500)}\n`);
+        write(`${line}\n`);
       }
     },
-    watch: ({ writeBatch, ...sink }) => ({
-      ...sink,
-      ...(writeBatch && {
-        async writeBatch(stream, batch) {
-          await writeBatch(stream, batch);
-          count(batch.rowCount, batchBytes(batch));
+    watch({ writeBatch, ...sink }, expected = []) {
+      forecast = createForecast(expected);
+      return {
+        ...sink,
+        ...(writeBatch && {
+          async writeBatch(stream, batch) {
+            await writeBatch(stream, batch);
+            count(stream, batch.rowCount, batchBytes(batch));
+          },
+        }),
+        async open(streams) {
+          streamCount = streams.length;
+          await sink.open(streams);
         },
-      }),
-      async open(streams) {
-        streamCount = streams.length;
-        await sink.open(streams);
-      },
-      async write(stream, lines, rows) {
-        await sink.write(stream, lines, rows);
-        count(rows, lines.length);
-      },
-      async status(stream, status) {
-        current = stream;
-        await sink.status(stream, status);
-        if (status !== "started") endedCount += 1;
-        show();
-      },
-    }),
+        async write(stream, lines, rows) {
+          await sink.write(stream, lines, rows);
+          count(stream, rows, lines.length);
+        },
+        async status(stream, status) {
+          current = stream;
+          await sink.status(stream, status);
+          if (status !== "started") {
+            endedCount += 1;
+            forecast.end(stream);
+          }
+          show();
+        },
+      };
+    },
   };
 }
 

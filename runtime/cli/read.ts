@@ -15,9 +15,16 @@ import { choosePlace, placeForms } from "./place.ts";
 import type { CommandBuilder } from "./program.ts";
 import { createProgress } from "./progress.ts";
 import { report, toDocument } from "./read-report.ts";
-import { describeResumption, describeSelection, selectStreams } from "./selection.ts";
+import {
+  describeResumption,
+  describeSelection,
+  expectRows,
+  selectStreams,
+  wantedBy,
+} from "./selection.ts";
 import type { Terminal } from "./terminal.ts";
 import { printable, UsageError } from "./usage.ts";
+import { collectWarnings } from "./warnings.ts";
 
 /**
  * `svc read <connector> --config f`: for people. Discovers, selects, shows progress on stderr,
@@ -83,15 +90,18 @@ async function read(name: string, options: ReadOptions, terminal: Terminal): Pro
     columns,
     write: (text) => void err.write(text).catch(() => undefined),
   });
-  const verb = { signal, onEvent: progress.event };
-
   const startedMs = clock.now();
-  const streams = selectStreams(
-    await host.discover(connector, config, verb),
-    options.streams,
-    mode,
-    new Map([...cursors, ...options.cursor]),
-  );
+  const warnings = collectWarnings();
+  const found = await host.discover(connector, config, {
+    signal,
+    onEvent(event) {
+      if (event.type === "waiting") progress.event(event);
+      else warnings.event(event);
+    },
+  });
+  for (const line of warnings.lines(wantedBy(options.streams))) await err.line(line);
+  const chosen = new Map([...cursors, ...options.cursor]);
+  const streams = selectStreams(found, options.streams, mode, chosen);
   if (place.kind === "stdout" && streams.length > 1)
     throw new UsageError(
       "--out - takes the rows of one stream; name it with --streams, or take `svc run … read` for messages of several",
@@ -103,7 +113,11 @@ async function read(name: string, options: ReadOptions, terminal: Terminal): Pro
     const state = sink.savedState();
     for (const line of describeResumption(streams, state)) await err.line(line);
     const request = { config, catalog: { streams }, state };
-    summary = await host.read(connector, request, progress.watch(sink), verb);
+    const watched = progress.watch(sink, expectRows(streams, state));
+    summary = await host.read(connector, request, watched, {
+      signal,
+      onEvent: progress.event,
+    });
   } finally {
     progress.end();
     await sink.close();

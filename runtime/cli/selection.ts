@@ -7,6 +7,7 @@ import {
 } from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { type ChosenCursors, cursorOf, proposalOf, requireStreams } from "./cursors.ts";
+import type { ExpectedRows } from "./forecast.ts";
 import { printable, suggestion, UsageError } from "./usage.ts";
 
 /**
@@ -117,6 +118,28 @@ export function describeResumption(
     ),
     ...listStreams("Going on from the saved cursor", resumed.filter(isIncremental)),
   ];
+}
+
+/** About how many rows come: of an estimate all, behind a cursor only what is new. */
+export function expectRows(
+  streams: readonly ConfiguredStream[],
+  states: readonly StreamState[],
+): ExpectedRows {
+  const saved = new Set(states.map(({ stream }) => streamKey(stream)));
+  return streams.map((one) => {
+    const { stream } = one;
+    if (!saved.has(streamKey(stream))) return { stream, rows: stream.estimated_rows };
+    return { stream, rows: isIncremental(one) ? 0 : undefined };
+  });
+}
+
+/** Tells whether a stream is among those that the person named, if any were named. */
+export function wantedBy(names: string | undefined): (label: string) => boolean {
+  const wanted = names?.split(",").map((name) => name.trim()) ?? [];
+  return (label) =>
+    names === undefined ||
+    label === names ||
+    wanted.some((name) => label === name || (name !== "" && label.endsWith(`.${name}`)));
 }
 
 function namedStreams(catalog: readonly CatalogStream[], names: string): CatalogStream[] {

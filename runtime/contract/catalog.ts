@@ -19,6 +19,8 @@ export interface CatalogStream {
    * protocol's words.
    */
   readonly proposed_cursors?: readonly CursorProposal[];
+  /** About how many rows there are. An addition of ours to the protocol's words. */
+  readonly estimated_rows?: number;
   /** Each inner array is a path. */
   readonly source_defined_primary_key: readonly (readonly string[])[];
   readonly is_resumable: boolean;

@@ -40,6 +40,10 @@ export interface Stream {
    * unless somebody chooses it.
    */
   readonly proposedCursors?: readonly CursorProposal[] | undefined;
+  /**
+   * About how many rows there are, where the provider says it without counting: for progress alone.
+   */
+  readonly estimatedRows?: number | undefined;
   /** Default: `["full_refresh"]`. */
   readonly syncModes?: readonly SyncMode[] | undefined;
   /** True when a full refresh can go on from a checkpoint after a crash. */

@@ -9,7 +9,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.
 const ownTypes: ReadonlySet<JsonValue | undefined> = new Set(["big_number", "big_integer"]);
 
 /** A stream as clients of the protocol read it, without what only svc understands. */
-export function toProtocolStream({ proposed_cursors: _, ...stream }: CatalogStream): JsonObject {
+export function toProtocolStream({
+  proposed_cursors: _proposed,
+  estimated_rows: _estimated,
+  ...stream
+}: CatalogStream): JsonObject {
   return renamed(stream as unknown as JsonObject, "airbyte_type", "svc_type");
 }
 

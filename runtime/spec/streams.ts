@@ -31,6 +31,7 @@ export const Stream = Type.Object({
       { maxItems: 100 },
     ),
   ),
+  estimated_rows: Type.Optional(Type.Number({ minimum: 0 })),
   source_defined_primary_key: Type.Array(Path, { default: [] }),
   is_resumable: Type.Boolean({ default: false }),
 });

@@ -112,6 +112,7 @@ export function toCatalogStream(stream: Stream): CatalogStream {
     source_defined_cursor: stream.cursorField !== undefined,
     default_cursor_field: stream.cursorField === undefined ? [] : [stream.cursorField],
     ...(stream.proposedCursors?.length ? { proposed_cursors: stream.proposedCursors } : {}),
+    ...(stream.estimatedRows === undefined ? {} : { estimated_rows: stream.estimatedRows }),
     source_defined_primary_key: (stream.primaryKey ?? []).map((field) => [field]),
     is_resumable: stream.isResumable ?? stream.syncModes?.includes("incremental") ?? false,
   };

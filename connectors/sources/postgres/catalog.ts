@@ -26,6 +26,8 @@ export interface Table {
   readonly columns: readonly Column[];
   /** Names; empty when there is none, or part of it may not be read. */
   readonly primaryKey: readonly string[];
+  /** As the server counted them when it last looked; undefined when it never did. */
+  readonly estimatedRows?: number | undefined;
 }
 
 /** The tables that the configuration chooses, for the functions below. */
@@ -65,7 +67,11 @@ function toLike(pattern: string): string {
  */
 const selectTables = (filter: string) => `
   SELECT c.oid, n.nspname AS schema, c.relname AS name, readable.whole,
-    readable.whole OR (readable.schema AND pg_catalog.has_any_column_privilege(c.oid, 'SELECT')) AS "isReadable"
+    readable.whole OR (readable.schema AND pg_catalog.has_any_column_privilege(c.oid, 'SELECT')) AS "isReadable",
+    CASE c.relkind WHEN 'v' THEN NULL WHEN 'p' THEN (
+      SELECT sum(leaf.reltuples) FROM pg_catalog.pg_partition_tree(c.oid) part
+      JOIN pg_catalog.pg_class leaf ON leaf.oid = part.relid WHERE part.isleaf AND leaf.reltuples > 0
+    ) ELSE c.reltuples END::pg_catalog.int8 AS rows
   FROM pg_catalog.pg_class c
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   CROSS JOIN LATERAL (
@@ -93,7 +99,7 @@ export async function* listTables(session: Session, tables: string): AsyncGenera
 /** One row per table: its columns as JSON, which is less than half the work of a row per column. */
 const selectColumns = (tables: string) => `
   WITH tables AS (${tables})
-  SELECT t.schema, t.name, t."isReadable", i.indkey, i.indnkeyatts, columns.list
+  SELECT t.schema, t.name, t."isReadable", i.indkey, i.indnkeyatts, columns.list, t.rows
   FROM tables t
   LEFT JOIN pg_catalog.pg_index i ON i.indrelid = t.oid AND i.indisprimary
   CROSS JOIN LATERAL (
@@ -120,7 +126,7 @@ type ListedColumn = readonly [
 ];
 
 function toTable(
-  [schema, name, isReadable, indkey, indnkeyatts, list]: Fields,
+  [schema, name, isReadable, indkey, indnkeyatts, list, rows]: Fields,
   types: Types,
 ): Table {
   const listed = list == null ? [] : (JSON.parse(list) as readonly ListedColumn[]);
@@ -156,6 +162,7 @@ function toTable(
     isReadable: isReadable === "t",
     columns,
     primaryKey: primaryKey.length === key.length ? primaryKey : [],
+    estimatedRows: Number(rows) > 0 ? Number(rows) : undefined,
   };
 }
 

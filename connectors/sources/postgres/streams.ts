@@ -65,6 +65,7 @@ function toStream(table: Table): Stream {
     primaryKey,
     syncModes: canOrder ? ["full_refresh", "incremental"] : ["full_refresh"],
     proposedCursors: proposeCursors(table),
+    estimatedRows: table.estimatedRows,
     isResumable: primaryKey.length > 0,
   };
 }

@@ -1,0 +1,86 @@
+/** What a discovery says besides its streams: what it skipped, and about how many rows there are. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../host/clock.ts";
+import { createHost } from "../host/create-host.ts";
+import { main } from "./main.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-skipped-"));
+  await writeFile(join(folder, "c.json"), JSON.stringify({ token: "canary-Zq7-Token" }));
+  await writeFile(
+    join(folder, "tables.mts"),
+    `import { bearer, defineSource, http, records, secret, Type } from "svc-connectors";
+const skipped = { small: ["tables.Small", "tables.SMALL"], closed: ["tables.closed"] };
+export default defineSource({
+  id: "conn_tables",
+  version: "1.0.0",
+  title: "Tables",
+  spec: Type.Object({ token: secret(Type.String({ title: "Token", description: "Any." })) }),
+  egress: http({ baseUrl: "https://tables.example.com", auth: bearer("token") }),
+  async check() {},
+  async *discover(ctx) {
+    for (const stream of skipped.small)
+      ctx.log.warn("This table is skipped.", { stream, reason: "its name differs by case" });
+    for (const stream of skipped.closed)
+      ctx.log.warn("This table is skipped.", { stream, reason: "no right to select" });
+    const schema = Type.Object({ id: Type.Integer() });
+    yield { name: "small", namespace: "tables", schema, estimatedRows: 12_000 };
+    yield { name: "other", namespace: "tables", schema };
+  },
+  async *read() {
+    yield records([{ id: 1 }]);
+  },
+});
+`,
+  );
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function svc(...args: string[]) {
+  const texts = { stdout: "", stderr: "" };
+  const into = (name: keyof typeof texts) =>
+    new Writable({
+      write(chunk: Buffer, _, done) {
+        texts[name] += chunk.toString();
+        done();
+      },
+    });
+  const code = await main([...args, "--config", "c.json"], {
+    stdout: into("stdout"),
+    stderr: into("stderr"),
+    createHost,
+    clock: systemClock,
+    cwd: folder,
+    isTTY: false,
+    onSignal: () => ({ [Symbol.dispose]: () => {} }),
+  });
+  return { code, ...texts };
+}
+
+const small = "This table is skipped (its name differs by case): tables.Small, tables.SMALL\n";
+const closed = "This table is skipped (no right to select): tables.closed\n";
+
+test("discover tells what is skipped, and about how many rows there are", async () => {
+  const { code, stdout, stderr } = await svc("discover", "./tables.mts");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: small + closed });
+  expect(stdout).toMatch(
+    /cursor +rows, about\ntables\.small .* 12,000\ntables\.other .*refresh\n$/,
+  );
+});
+
+test("read tells it once, and of streams that are named only what was asked for", async () => {
+  const all = await svc("read", "./tables.mts", "--out", "all");
+  expect(all.code).toBe(0);
+  expect(all.stderr.match(/skipped/g)).toHaveLength(2);
+  const one = await svc("read", "./tables.mts", "--out", "one", "--streams", "other");
+  expect(one.code).toBe(0);
+  expect(one.stderr).not.toContain("skipped");
+  const missed = await svc("read", "./tables.mts", "--out", "none", "--streams", "other,closed");
+  expect(missed).toMatchObject({ code: 2, stderr: expect.stringContaining(closed) });
+  expect(missed.stderr).toContain('svc: there is no stream "closed"');
+});
