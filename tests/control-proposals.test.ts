@@ -102,11 +102,6 @@ describe("every operation", () => {
     const arrange = async () => {
       const request = await operationCases[operation.id]?.(world);
       if (!request) throw new Error(`no request for ${operation.id}`);
-      // Notes, once a minute, that this person was here.
-      await api.call("GET", "/sources", {
-        ...(request.token === undefined ? {} : { token: request.token }),
-        ...(request.headers === undefined ? {} : { headers: request.headers }),
-      });
       return request;
     };
     const propose = async (request: ValidRequest) => {

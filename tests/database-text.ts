@@ -11,14 +11,26 @@ export async function tableNames(db: Kysely): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Times that move by themselves, once a minute, while somebody is there. */
-const activity = ["last_seen_at", "last_active_at"];
+/**
+ * What a request that does nothing may change, once a minute: when and where somebody was last
+ * there.
+ */
+const activity: Readonly<Record<string, readonly string[]>> = {
+  sessions: ["last_seen_at", "ip", "user_agent"],
+  memberships: ["last_active_at"],
+};
 
 /**
- * Every row of every table as JSON, by table, but for when somebody was last there. Bytes are shown
- * as base64.
+ * Every row of every table as JSON, by table, but for when and where somebody was last there. Bytes
+ * are shown as base64.
  */
-export async function databaseRows(db: Kysely): Promise<Record<string, string>> {
+export const databaseRows = (db: Kysely) =>
+  rowsOf(db, (table, column) => !activity[table]?.includes(column));
+
+async function rowsOf(
+  db: Kysely,
+  isShown: (table: string, column: string) => boolean,
+): Promise<Record<string, string>> {
   const texts: Record<string, string> = {};
   for (const name of await tableNames(db)) {
     const { rows } = await sql
@@ -28,7 +40,7 @@ export async function databaseRows(db: Kysely): Promise<Record<string, string>> 
       rows.map((row) =>
         Object.fromEntries(
           Object.entries(row)
-            .filter(([column]) => !activity.includes(column))
+            .filter(([column]) => isShown(name, column))
             .map(toShown),
         ),
       ),
@@ -44,6 +56,6 @@ const toShown = ([name, value]: [string, unknown]) => [
 
 /** All text that is stored in the clear: everything but the sealed secrets. */
 export async function databaseText(db: Kysely): Promise<string> {
-  const { secrets: _sealed, ...open } = await databaseRows(db);
+  const { secrets: _sealed, ...open } = await rowsOf(db, () => true);
   return Object.values(open).join("\n");
 }
