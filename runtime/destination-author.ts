@@ -3,7 +3,8 @@
  * at defineDestination.
  */
 
-export { int128At, withPoint } from "./batches/value-texts.ts";
+export { createLineRenderer } from "./batches/render-lines.ts";
+export { int128At, numberAt, textWriter, withPoint } from "./batches/value-texts.ts";
 export {
   type Activation,
   type ActivationCommand,

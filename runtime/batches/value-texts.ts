@@ -4,7 +4,7 @@
  */
 import { type Column, endlessDay, endlessInstant } from "../contract/batch.ts";
 import { numberText } from "../wire/exact-json.ts";
-import type { ByteWriter } from "./byte-writer.ts";
+import { ByteWriter } from "./byte-writer.ts";
 
 /** Writes the value of a row, which is not null; false when it has no text, and nothing is written. */
 export type ValueText = (out: ByteWriter, row: number) => boolean;
@@ -47,6 +47,24 @@ export function valueText(column: Column): ValueText {
   }
 }
 
+/**
+ * Values of a column as texts: as JSON has them, without the quotes. Valid until the next one;
+ * undefined where JSON has none.
+ */
+export function textWriter(column: Column): (row: number) => Uint8Array | undefined {
+  const out = new ByteWriter();
+  const write = valueText(column);
+  return (row) => {
+    out.length = 0;
+    if (!write(out, row)) return undefined;
+    const text = out.written();
+    if (text[0] !== quote) return text;
+    if (column.encoding !== "utf8" && column.encoding !== "json") return text.subarray(1, -1);
+    const value = JSON.parse(text.toString()) as string;
+    return value.includes("\0") ? undefined : Buffer.from(value);
+  };
+}
+
 function textOf(
   encoding: "utf8" | "binary" | "json" | "number",
   bytes: Uint8Array,
@@ -79,26 +97,26 @@ function writeInteger(out: ByteWriter, value: number): void {
 
 /** 64-bit integers by their halves: bigints are made only of those beyond 2^53. */
 function longText(values: BigInt64Array): (out: ByteWriter, row: number) => void {
-  const numberAt = safeNumbers(values);
+  const at = numberAt(values);
   return (out, row) => {
-    const value = numberAt(row);
+    const value = at(row);
     if (Number.isSafeInteger(value)) writeInteger(out, value);
     else out.ascii(String(values[row]));
   };
 }
 
-/** The numbers; exact only where they are safe integers. */
-function safeNumbers(values: BigInt64Array): (row: number) => number {
+/** 64-bit integers as numbers: exact where they are safe integers. */
+export function numberAt(values: BigInt64Array): (row: number) => number {
   const uppers = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
   const lowers = new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
   return (row) => (uppers[row * 2 + 1] as number) * 2 ** 32 + (lowers[row * 2] as number);
 }
 
 function decimalText(values: BigInt64Array, scale: number): (out: ByteWriter, row: number) => void {
-  const numberAt = safeNumbers(values);
+  const at = numberAt(values);
   const unit = 10 ** scale;
   return (out, row) => {
-    const value = numberAt(row);
+    const value = at(row);
     if (!Number.isSafeInteger(value) || scale > 15)
       return out.ascii(withPoint(values[row] as bigint, scale));
     if (value < 0) out.byte(minus);
@@ -177,9 +195,9 @@ function writeDate(out: ByteWriter, day: number): void {
 }
 
 function timeText(values: BigInt64Array): (out: ByteWriter, row: number) => void {
-  const numberAt = safeNumbers(values);
+  const at = numberAt(values);
   return (out, row) => {
-    const us = numberAt(row);
+    const us = at(row);
     const seconds = Math.floor(us / 1e6);
     out.byte(quote);
     writeTime(out, seconds, us - seconds * 1e6);

@@ -6,8 +6,8 @@ import { type NameRules, toSqlName } from "./names.ts";
 /**
  * The type of a column, in words of no database. `number` is a double; `decimal` is exact: with
  * `precision` and `scale` where the schema tells them. `timestamptz` is an instant, `timestamp` has
- * no time zone. Widening goes from left to right, and ends at text: integer (64 bits) → big_integer
- * → text · everything else → text.
+ * no time zone. Widening goes from left to right, and ends at text: int16 → int32 → integer (64
+ * bits) → big_integer → text · everything else → text.
  */
 export type ColumnType =
   | { readonly kind: (typeof columnKinds)[number] }
@@ -105,9 +105,10 @@ export function columnType(schema: JsonSchema): ColumnType {
   if (kinds.has("json")) return { kind: "json" };
   const isOneOf = (...allowed: ColumnType["kind"][]) =>
     kinds.size > 0 && [...kinds].every((kind) => allowed.includes(kind));
-  if (isOneOf("integer", "big_integer")) return { kind: "big_integer" };
-  if (isOneOf("integer", "number")) return { kind: "number" };
-  if (isOneOf("integer", "big_integer", "decimal")) return { kind: "decimal" };
+  if (isOneOf("int16", "int32", "integer")) return { kind: "integer" };
+  if (isOneOf("int16", "int32", "integer", "big_integer")) return { kind: "big_integer" };
+  if (isOneOf("int16", "int32", "integer", "number")) return { kind: "number" };
+  if (isOneOf("int16", "int32", "integer", "big_integer", "decimal")) return { kind: "decimal" };
   return kinds.size === 0 ? { kind: "json" } : { kind: "text" };
 }
 
@@ -123,19 +124,22 @@ function variantsOf(schema: JsonSchema): JsonSchema[] {
 const bigintMax = 2n ** 63n - 1n;
 
 function typeOfVariant(schema: JsonSchema): ColumnType {
-  const { type, format, airbyte_type: airbyteType } = schema;
+  const { type, format, airbyte_type: airbyteType, contentEncoding } = schema;
   if (type === "boolean") return { kind: "boolean" };
   if (type === "integer") {
     const isWide =
       airbyteType === "big_integer" || isBeyond(schema.maximum) || isBeyond(schema.minimum);
-    return { kind: isWide ? "big_integer" : "integer" };
+    if (isWide) return { kind: "big_integer" };
+    return { kind: format === "int16" || format === "int32" ? format : "integer" };
   }
   if (airbyteType === "big_integer") return { kind: "big_integer" };
   if (airbyteType === "big_number") return decimalType(schema);
   if (type === "number") return { kind: "number" };
   if (type === "string" && format === "date-time")
     return { kind: airbyteType === "timestamp_without_timezone" ? "timestamp" : "timestamptz" };
-  if (type === "string" && format === "date") return { kind: "date" };
+  if (type === "string" && (format === "date" || format === "uuid")) return { kind: format };
+  if (type === "string" && airbyteType === "time_without_timezone") return { kind: "time" };
+  if (type === "string" && contentEncoding === "base64") return { kind: "binary" };
   return { kind: type === "string" ? "text" : "json" };
 }
 

@@ -27,8 +27,8 @@ export const columnNameRules: NameRules = {
 /** Decimals have no bounds: PostgreSQL would round and refuse by them. */
 const sqlTypes: Readonly<Record<StreamColumn["type"]["kind"], ColumnType>> = {
   boolean: "boolean",
-  int16: "bigint",
-  int32: "bigint",
+  int16: "smallint",
+  int32: "integer",
   integer: "bigint",
   big_integer: "numeric",
   decimal: "numeric",
@@ -36,9 +36,9 @@ const sqlTypes: Readonly<Record<StreamColumn["type"]["kind"], ColumnType>> = {
   timestamp: "timestamp without time zone",
   timestamptz: "timestamp with time zone",
   date: "date",
-  time: "text",
-  uuid: "text",
-  binary: "text",
+  time: "time without time zone",
+  uuid: "uuid",
+  binary: "bytea",
   text: "text",
   json: "jsonb",
 };

@@ -10,7 +10,12 @@ export async function transactionOf(writing: Writing, stream: OpenStream): Promi
     await commit(writing, writing.transaction.of);
   writing.transaction ??= {
     of: stream,
-    it: await beginTransaction(writing.session, writing.command.owner, stream),
+    it: await beginTransaction(
+      writing.session,
+      writing.command.owner,
+      stream,
+      stream.covered[0] ?? stream.waiting[0],
+    ),
   };
   return writing.transaction.it;
 }

@@ -1,6 +1,6 @@
-import type { Client } from "pg";
 import {
   type ConfiguredStream,
+  createLineRenderer,
   destinationModeOf,
   type Generation,
   mergeKeys,
@@ -8,10 +8,14 @@ import {
   type StreamDescriptor,
   streamKey,
 } from "svc-connectors/destination";
+import { type BatchEncoder, createBatchEncoder } from "./batch-encoder.ts";
 import { type Column, columnsOf } from "./columns.ts";
 import type { Merge } from "./merge.ts";
 import type { PlannedStream } from "./opening.ts";
 import { createRowEncoder, type RowEncoder } from "./row-encoder.ts";
+import type { RowIds } from "./row-ids.ts";
+import type { Rows } from "./rows.ts";
+import type { Session } from "./session.ts";
 import { nextTable, type SavedGeneration } from "./state.ts";
 import { describeTable, widenToTable } from "./tables.ts";
 import type { Target } from "./transaction.ts";
@@ -22,6 +26,9 @@ export interface OpenStream extends Target {
   readonly configured: ConfiguredStream;
   readonly jobId: string;
   readonly encoder: RowEncoder;
+  readonly batches: BatchEncoder;
+  /** Batches as lines, for those that have to be read as text. */
+  readonly render: ReturnType<typeof createLineRenderer>;
   /**
    * The key of rows that a full refresh gives once more when it goes on after an interruption.
    * Empty: there are none to look for.
@@ -29,8 +36,8 @@ export interface OpenStream extends Target {
   readonly repeatedKeys: readonly Column[];
   /** No state of it can be resumed from, so its rows need no checkpoint to be committed. */
   readonly isFree: boolean;
-  covered: Buffer[];
-  waiting: Buffer[];
+  covered: Rows[];
+  waiting: Rows[];
   coveredBytes: number;
   waitingBytes: number;
   rowCount: number;
@@ -44,11 +51,11 @@ export interface OpenStream extends Target {
 
 /** Its columns are as wide as those of the table that it goes on with. */
 export async function openStream(
-  client: Client,
+  { client, server }: Session,
   planned: PlannedStream,
   stream: StreamDescriptor,
   jobId: string,
-  nextId: () => string,
+  ids: RowIds,
 ): Promise<OpenStream> {
   const { configured } = planned.ordered;
   const { saved, plan } = planned;
@@ -75,7 +82,9 @@ export async function openStream(
       plan.place === "next" && plan.isResumed && configured.sync_mode === "full_refresh"
         ? keysOf(configured, columns)
         : [],
-    encoder: createRowEncoder({ columns, jobId, nextId }),
+    encoder: createRowEncoder({ columns, jobId, nextId: ids.next }),
+    batches: createBatchEncoder({ columns, jobId, ids, server }),
+    render: createLineRenderer(stream, "rows"),
     isFree: configured.sync_mode === "full_refresh" && !configured.stream.is_resumable,
     covered: [],
     waiting: [],

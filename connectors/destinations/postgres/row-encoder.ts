@@ -98,7 +98,8 @@ export function createRowEncoder({ columns, jobId, nextId }: RowEncoderOptions):
             continue;
           }
           const written = (writers[index] as ValueWriter)(value) ?? widen(index, value);
-          text += isWithoutEscapes || typeof value === "number" ? written : escaped(written, index);
+          const isReady = isWithoutEscapes || typeof value === "number" || types[index] === "bytea";
+          text += isReady ? written : escaped(written, index);
           text += "\t";
         }
         text += nextId();

@@ -1,12 +1,14 @@
 import type { Duplex } from "node:stream";
 import { Client } from "pg";
 import { ConnectorError } from "svc-connectors";
+import type { ServerTypes } from "./binary-values.ts";
 import { toFailure } from "./failures.ts";
 import type { PostgresContext } from "./spec.ts";
 
 export interface Session {
   readonly client: Client;
   readonly stream: Duplex;
+  readonly server: ServerTypes;
   /** False once the connection is gone. */
   readonly isOpen: boolean;
   /** Ends it. A transaction that is open is rolled back. Never throws. */
@@ -54,12 +56,16 @@ export async function openSession(ctx: PostgresContext, name: string): Promise<S
   const values = Object.entries({ ...settings, application_name: name }).map(
     ([key, value]) => `('${key}', '${value}')`,
   );
+  let version = 0;
   try {
     await client.connect();
-    await client.query(
-      `SELECT pg_catalog.set_config(s.name, v.value, false) FROM (VALUES ${values}) v (name, value)
+    const { rows } = await client.query<{ version: number }>(
+      `SELECT pg_catalog.set_config(s.name, v.value, false),
+              pg_catalog.current_setting('server_version_num')::int AS version
+       FROM (VALUES ${values}) v (name, value)
        JOIN pg_catalog.pg_settings s ON pg_catalog.lower(s.name) = v.name`,
     );
+    version = rows[0]?.version ?? 0;
     // The server notices during a statement that nobody waits any more. Not every platform can.
     await client.query("SET client_connection_check_interval = '10s'").catch(() => {});
   } catch (error) {
@@ -69,6 +75,7 @@ export async function openSession(ctx: PostgresContext, name: string): Promise<S
   return {
     client,
     stream,
+    server: { hasNumericInfinity: version >= 140_000 },
     get isOpen() {
       return isOpen;
     },

@@ -10,6 +10,7 @@ import { type Copy, openCopy } from "./copy.ts";
 import { sqlState } from "./failures.ts";
 import { createStage, deduplicate, keyIndex, type Merge, mergeStage, stageTable } from "./merge.ts";
 import type { PlannedStream } from "./opening.ts";
+import { columnsFor, type Rows } from "./rows.ts";
 import type { Session } from "./session.ts";
 import { claimTable, deletedTable, nextTable } from "./state.ts";
 import {
@@ -40,7 +41,7 @@ export interface Transaction {
   readonly table: Table;
   /** The types of the table. */
   readonly types: TableTypes;
-  write(rows: readonly Buffer[]): Promise<void>;
+  write(rows: readonly Rows[]): Promise<void>;
   /** Rows that are written from here on may be taken back. */
   mark(): Promise<void>;
   readonly isMarked: boolean;
@@ -49,14 +50,19 @@ export interface Transaction {
   finish(): Promise<void>;
 }
 
-/** Begins it, and makes or aligns the table. */
+/**
+ * Begins it, and makes or aligns the table for the rows that come first, or for the columns as they
+ * are.
+ */
 export async function beginTransaction(
   session: Session,
   owner: string,
   target: Target,
+  first: Rows | undefined,
 ): Promise<Transaction> {
   const { client } = session;
-  const { planned, columns, merge, key } = target;
+  const { planned, merge, key } = target;
+  const columns = first ? columnsFor(target.columns, first) : target.columns;
   const { saved, plan } = planned;
   await client.query("BEGIN");
   if (planned.renamedId !== undefined && saved.id === undefined)
@@ -105,14 +111,19 @@ export async function beginTransaction(
       return marked !== undefined;
     },
     async write(rows) {
-      if (rows.length === 0) return;
-      if (needsAlignment(columns, types)) {
-        await endCopy();
-        await alignTable(client, name, columns, types);
-        if (isMerged) await alignTable(client, stageTable, columns, stageTypes);
+      for (const part of rows) {
+        // The table is as wide as the rows were when they were encoded: never behind them, and
+        // binary values have the width of their column.
+        const needed = columnsFor(columns, part);
+        const isAligned = !needsAlignment(needed, types);
+        if (!isAligned || copy?.format !== part.format) await endCopy();
+        if (!isAligned) {
+          await alignTable(client, name, needed, types);
+          if (isMerged) await alignTable(client, stageTable, needed, stageTypes);
+        }
+        copy ??= openCopy(session, goal, list, part.format);
+        await copy.write(part.bytes);
       }
-      copy ??= openCopy(session, goal, list);
-      for (const part of rows) await copy.write(part);
     },
     async mark() {
       await endCopy();
@@ -129,10 +140,19 @@ export async function beginTransaction(
     },
     async finish() {
       await endCopy();
-      if (merge && isMerged) await mergeStage(client, name, types, columns, merge, id);
+      // Rows that were taken back may have widened the columns.
+      const asWritten = <One extends Column | undefined>(column: One): One =>
+        column && { ...column, type: types.get(column.name) ?? column.type };
+      if (merge && isMerged)
+        await mergeStage(client, name, types, target.columns, mergeOf(merge, asWritten), id);
     },
   };
 }
+
+const mergeOf = (
+  { keys, cursor, deletedAt }: Merge,
+  map: <One extends Column | undefined>(column: One) => One,
+): Merge => ({ keys: keys.map(map), cursor: map(cursor), deletedAt: map(deletedAt) });
 
 /** An index of other keys, or none, means that rows were not told apart by these keys so far. */
 async function ensureKeyIndex(

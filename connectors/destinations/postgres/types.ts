@@ -8,12 +8,17 @@ import { toDate, toTimestamp, toTimestamptz } from "./timestamps.ts";
 /** SQL types of data columns, as format_type() names them. */
 export const columnTypes = [
   "boolean",
+  "smallint",
+  "integer",
   "bigint",
   "numeric",
   "double precision",
   "timestamp with time zone",
   "timestamp without time zone",
   "date",
+  "time without time zone",
+  "uuid",
+  "bytea",
   "text",
   "jsonb",
 ] as const;
@@ -28,12 +33,9 @@ export type ValueWriter = (value: unknown) => string | undefined;
 /** One writer a type. `text` and `jsonb` give text that may need cleaning: see row-encoder.ts. */
 export const valueWriters: Readonly<Record<ColumnType, ValueWriter>> = {
   boolean: (value) => (value === true ? "true" : value === false ? "false" : undefined),
-  bigint: (value) => {
-    if (typeof value === "number") return Number.isSafeInteger(value) ? String(value) : undefined;
-    return typeof value === "bigint" && BigInt.asIntN(64, value) === value
-      ? String(value)
-      : undefined;
-  },
+  smallint: (value) => integerText(value, 16),
+  integer: (value) => integerText(value, 32),
+  bigint: (value) => integerText(value, 64),
   numeric: (value) => {
     if (typeof value === "number") return Number.isFinite(value) ? String(value) : undefined;
     if (typeof value === "bigint") return fittingNumber(String(value));
@@ -51,6 +53,15 @@ export const valueWriters: Readonly<Record<ColumnType, ValueWriter>> = {
   "timestamp without time zone": (value) =>
     typeof value === "string" ? toTimestamp(value) : undefined,
   date: (value) => (typeof value === "string" ? toDate(value) : undefined),
+  "time without time zone": (value) => textOfForm(value, timeForm),
+  uuid: (value) => textOfForm(value, uuidForm),
+  /** Hexadecimal, with the backslash that COPY wants. */
+  bytea: (value) => {
+    const base64 = textOfForm(value, base64Form);
+    return base64 === undefined
+      ? undefined
+      : `\\\\x${Buffer.from(base64, "base64").toString("hex")}`;
+  },
   text: (value) => {
     if (typeof value === "string") return value;
     if (typeof value === "number") return numberText(value);
@@ -62,17 +73,40 @@ export const valueWriters: Readonly<Record<ColumnType, ValueWriter>> = {
   },
 };
 
+function integerText(value: unknown, bits: number): string | undefined {
+  if (typeof value === "number")
+    return Number.isSafeInteger(value) && Math.abs(value) < 2 ** (bits - 1)
+      ? String(value)
+      : undefined;
+  return typeof value === "bigint" && BigInt.asIntN(bits, value) === value
+    ? String(value)
+    : undefined;
+}
+
+const textOfForm = (value: unknown, form: RegExp) =>
+  typeof value === "string" && form.test(value) ? value : undefined;
+const timeForm = /^(?:(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?|24:00:00)$/;
+const uuidForm = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Whole numbers, each holds those before it. */
+export const integerTypes: readonly ColumnType[] = ["smallint", "integer", "bigint", "numeric"];
+
 /** The next type that holds all values of `type` and may hold `value` as well. */
 export function widerType(type: ColumnType, value: unknown): ColumnType {
   const isNumber = typeof value === "number" || typeof value === "bigint" || isRawNumber(value);
-  return isNumber && (type === "bigint" || type === "double precision") ? "numeric" : "text";
+  if (!isNumber) return "text";
+  if (type === "double precision") return "numeric";
+  return integerTypes[integerTypes.indexOf(type) + 1 || integerTypes.length] ?? "text";
 }
 
 /** A type that holds the values of both. */
 export function commonType(one: ColumnType, other: ColumnType): ColumnType {
   if (one === other) return one;
-  const numbers: readonly ColumnType[] = ["bigint", "numeric", "double precision"];
-  return numbers.includes(one) && numbers.includes(other) ? "numeric" : "text";
+  const places = [integerTypes.indexOf(one), integerTypes.indexOf(other)] as const;
+  if (!places.includes(-1)) return integerTypes[Math.max(...places)] ?? "numeric";
+  const isNumber = (type: ColumnType) => type === "double precision" || integerTypes.includes(type);
+  return isNumber(one) && isNumber(other) ? "numeric" : "text";
 }
 
 /**
@@ -81,6 +115,7 @@ export function commonType(one: ColumnType, other: ColumnType): ColumnType {
  */
 export function conversion(column: string, from: ColumnType, to: ColumnType): string {
   if (to === "numeric" && from === "double precision") return `${column}::text::numeric`;
+  if (to === "text" && from === "bytea") return `pg_catalog.encode(${column}, 'base64')`;
   if (to === "text" && from === "timestamp with time zone")
     return `pg_catalog.to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
   if (to === "text" && from === "timestamp without time zone")

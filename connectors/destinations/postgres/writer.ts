@@ -19,6 +19,7 @@ import { toFailure } from "./failures.ts";
 import { generationOf, type OpenStream, openStream } from "./open-stream.ts";
 import { openStreams, type PlannedStream, sessionOf } from "./opening.ts";
 import { createRowIds } from "./row-ids.ts";
+import type { Rows } from "./rows.ts";
 import { openSession, type Session } from "./session.ts";
 import type { PostgresContext } from "./spec.ts";
 import { readFence } from "./state.ts";
@@ -68,11 +69,17 @@ function createSink(
     return found;
   }
 
+  const tellIds = (): number => {
+    const nowMs = Math.floor(ctx.clock.now());
+    ids.at(nowMs);
+    return nowMs;
+  };
+
   async function start(stream: StreamDescriptor): Promise<void> {
     const key = streamKey(stream);
     const plan = planned.get(key);
     if (!plan) throw new ConnectorError("INTERNAL");
-    openByKey.set(key, await openStream(session.client, plan, stream, command.jobId, ids.next));
+    openByKey.set(key, await openStream(session, plan, stream, command.jobId, ids));
   }
 
   async function end(stream: StreamDescriptor, isComplete: boolean): Promise<void> {
@@ -110,10 +117,18 @@ function createSink(
       working(async () => {
         const open = openAt(stream);
         if (rowCount === 0) return;
-        const nowMs = Math.floor(ctx.clock.now());
-        ids.at(nowMs);
-        const rows = open.encoder.encode(lines, new Date(nowMs).toISOString());
-        await gather(writing, open, rows, rowCount);
+        const nowMs = tellIds();
+        await gather(writing, open, encodeLines(open, lines, nowMs), rowCount);
+      }),
+    writeBatch: (stream, batch) =>
+      working(async () => {
+        const open = openAt(stream);
+        if (batch.rowCount === 0) return;
+        const nowMs = tellIds();
+        const rows =
+          open.batches.encode(batch, nowMs) ??
+          encodeLines(open, open.render(batch, nowMs).lines, nowMs);
+        await gather(writing, open, rows, batch.rowCount);
       }),
     checkpoint: (stream, state, rowCount) =>
       working(() => checkpoint(writing, openAt(stream), state, rowCount)),
@@ -134,16 +149,21 @@ function createSink(
   };
 }
 
+function encodeLines({ encoder, columns }: OpenStream, lines: Buffer, nowMs: number): Rows {
+  const bytes = encoder.encode(lines, new Date(nowMs).toISOString());
+  return { format: "text", bytes, types: columns.map(({ type }) => type) };
+}
+
 /** Takes encoded rows; many of them go to the server. */
 async function gather(
   writing: Writing,
   stream: OpenStream,
-  rows: Buffer,
+  rows: Rows,
   rowCount: number,
 ): Promise<void> {
   const { pace } = writing;
   stream.waiting.push(rows);
-  stream.waitingBytes += rows.length;
+  stream.waitingBytes += rows.bytes.length;
   stream.rowCount += rowCount;
   if (stream.isFree) {
     pace.add(rowCount);

@@ -1,0 +1,13 @@
+import type { Column } from "./columns.ts";
+import type { ColumnType } from "./types.ts";
+
+/** Encoded rows for COPY, and the types of the columns that they were encoded for. */
+export interface Rows {
+  readonly format: "text" | "binary";
+  readonly bytes: Buffer;
+  readonly types: readonly ColumnType[];
+}
+
+/** The columns with the types that rows were encoded for. */
+export const columnsFor = (columns: readonly Column[], { types }: Rows): Column[] =>
+  columns.map((column, index) => ({ ...column, type: types[index] ?? column.type }));
