@@ -21,6 +21,7 @@ export const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
   SCHEMA_CHANGED: "config",
   HOST_UNKNOWN: "config",
   TLS_FAILED: "config",
+  TUNNEL_FAILED: "config",
   DATABASE_UNUSABLE: "config",
   TABLE_CONFLICT: "config",
   QUERY_REFUSED: "config",

@@ -46,7 +46,8 @@ export function checkSecrets(
     const path = at(known.includes(name) ? name : safeName(name));
     if (!known.includes(name))
       return [{ path, reason: "unknown", message: "is not a secret of this connector" }];
-    const problem = problemOf(value) ?? headerProblemOf(value, prefixes.get(name));
+    const isMultiline = propertiesOf(manifest.spec)[name]?.multiline === true;
+    const problem = problemOf(value, isMultiline) ?? headerProblemOf(value, prefixes.get(name));
     return problem === undefined ? [] : [{ path, reason: "form", message: problem }];
   });
   const needed = isWhole ? ((manifest.spec.required ?? []) as readonly string[]) : [];
@@ -55,13 +56,14 @@ export function checkSecrets(
   if (faults.length > 0) throw refuseFields("validation_failed", faults.slice(0, 20));
 }
 
-function problemOf(value: string): string | undefined {
+/** @param isMultiline a key file has lines */
+function problemOf(value: string, isMultiline: boolean): string | undefined {
   if (value.trim() === "") return "must not be blank";
   if (Buffer.byteLength(value) > maxSecretBytes)
     return `must not be longer than ${maxSecretBytes} bytes`;
-  return /\p{Cc}/u.test(value)
-    ? "must not hold line breaks or other control characters"
-    : undefined;
+  const allowed = isMultiline ? /[\r\n\t]/g : /$^/g;
+  if (!/\p{Cc}/u.test(value.replace(allowed, ""))) return undefined;
+  return `must not hold ${isMultiline ? "" : "line breaks or other "}control characters`;
 }
 
 /** Secrets that requests carry in a header, each with what stands before it there: "Bearer ". */

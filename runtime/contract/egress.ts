@@ -293,6 +293,23 @@ export interface PostgresEgress<Field extends string = string> {
   readonly sslMode: Field;
   /** PEM text of the certificate authority, for verify-ca and verify-full. */
   readonly sslRootCertificate?: Field;
+  readonly tunnel?: TunnelEgress<Field>;
+}
+
+/**
+ * An SSH server through which the host reaches a database that others cannot: used when the setting
+ * `host` is filled in.
+ */
+export interface TunnelEgress<Field extends string = string> {
+  readonly host: Field;
+  readonly port: Field;
+  readonly user: Field;
+  /** A secret: a private key in the form of OpenSSH or PEM, without a passphrase. */
+  readonly privateKey: Field;
+  /** A secret. */
+  readonly password: Field;
+  /** The server's key: its fingerprint or the public key. Nothing is sent to another server. */
+  readonly hostKey: Field;
 }
 
 export type Egress<Field extends string = string> = HttpEgress<Field> | PostgresEgress<Field>;

@@ -171,6 +171,12 @@ export const errorTable = {
     message: "No trusted TLS connection could be made[: {reason}].",
     fix: "Check that the server's certificate is valid for this host, or the SSL settings.",
   },
+  TUNNEL_FAILED: {
+    kind: "config",
+    http: 422,
+    message: "The SSH tunnel could not be opened[: {reason}].",
+    fix: "Check the tunnel's settings, and what its server allows: the user, the key, forwarding to the database.",
+  },
   DATABASE_UNUSABLE: {
     kind: "config",
     http: 422,

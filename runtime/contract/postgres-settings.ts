@@ -52,6 +52,55 @@ export const postgresSettings = (role: string) => ({
       multiline: true,
     }),
   ),
+  tunnel_host: Type.Optional(
+    Type.String({
+      title: "SSH tunnel: host",
+      description:
+        "Name or address of an SSH server (bastion) through which the database is reached. Host and port of the database are then as that server sees them.",
+      maxLength: 253,
+    }),
+  ),
+  tunnel_port: withDefault(
+    Type.Integer({
+      title: "SSH tunnel: port",
+      description: "Port of the SSH server.",
+      minimum: 1,
+      maximum: 65535,
+    }),
+    22,
+  ),
+  tunnel_user: Type.Optional(
+    Type.String({
+      title: "SSH tunnel: user",
+      description: "Whom to log in as. Forwarding to the database is all that it needs.",
+      maxLength: 63,
+    }),
+  ),
+  tunnel_private_key: Type.Optional(
+    secret(
+      Type.String({
+        title: "SSH tunnel: private key",
+        description: "In the form of OpenSSH or PEM, without a passphrase.",
+        multiline: true,
+      }),
+    ),
+  ),
+  tunnel_password: Type.Optional(
+    secret(
+      Type.String({
+        title: "SSH tunnel: password",
+        description: "Where the server takes no key.",
+      }),
+    ),
+  ),
+  tunnel_host_key: Type.Optional(
+    Type.String({
+      title: "SSH tunnel: host key",
+      description:
+        "Fingerprint of the SSH server's key (SHA256:…), or the public key. A server with another key gets nothing; without it the check shows the key that the server has.",
+      maxLength: 4096,
+    }),
+  ),
 });
 
 /** Declares the PostgreSQL server that {@link postgresSettings} name. */
@@ -64,4 +113,12 @@ export const postgresServer = (): PostgresEgress<keyof ReturnType<typeof postgre
     password: "password",
     sslMode: "ssl_mode",
     sslRootCertificate: "ssl_root_certificate",
+    tunnel: {
+      host: "tunnel_host",
+      port: "tunnel_port",
+      user: "tunnel_user",
+      privateKey: "tunnel_private_key",
+      password: "tunnel_password",
+      hostKey: "tunnel_host_key",
+    },
   });

@@ -6,7 +6,7 @@ import { X509Certificate } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { budgets } from "../contract/budgets.ts";
-import type { PostgresEgress } from "../contract/egress.ts";
+import type { PostgresEgress, TunnelEgress } from "../contract/egress.ts";
 import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import type { Broker, BrokerOptions } from "./broker.ts";
 import { configText, configValue } from "./config-field.ts";
@@ -14,6 +14,7 @@ import { dialGuarded } from "./guard.ts";
 import { type LoggedIn, logIn } from "./postgres-login.ts";
 import { createRelay } from "./postgres-relay.ts";
 import { type SslMode, secureByMode, sslModes } from "./postgres-tls.ts";
+import { ofTunnel, openTunnel, parseHostKey, type TunnelSettings } from "./ssh-tunnel.ts";
 
 /** Sessions of one run at a time. Servers often allow a hundred in all. */
 const maxSessions = budgets.databaseReads.count[0];
@@ -35,6 +36,8 @@ export function createPostgresBroker(options: BrokerOptions): Broker {
   const target = readTarget(declaration, config);
   const allowNetworks = [...settings.allowNetworks, ...(settings.databaseNetworks ?? [])];
   secrets.add(target.password);
+  for (const secret of [target.tunnel?.privateKey, target.tunnel?.password])
+    if (secret !== undefined) secrets.add(secret);
   const closing = new AbortController();
   const sockets = new Set<Socket>();
   let sessionCount = 0;
@@ -43,12 +46,14 @@ export function createPostgresBroker(options: BrokerOptions): Broker {
   /** One try, with TLS or without as the mode says. */
   const open = async (mode: SslMode, signal: AbortSignal): Promise<LoggedIn> => {
     requestCount++;
-    const { host, port, rootCertificate } = target;
+    const { host, port, rootCertificate, tunnel } = target;
     const dialled = await dialGuarded(
-      { host, port },
+      tunnel ?? { host, port },
       { settings: { allowNetworks }, seams, rule: "any" },
       signal,
-    );
+    ).catch((error: unknown) => {
+      throw tunnel ? ofTunnel(error) : error;
+    });
     sockets.add(dialled);
     dialled.once("close", () => sockets.delete(dialled));
     // each step learns of a failure in its own way; later the relay does
@@ -57,7 +62,8 @@ export function createPostgresBroker(options: BrokerOptions): Broker {
     signal.addEventListener("abort", abandon, { once: true });
     try {
       if (signal.aborted) abandon();
-      const secured = await secureByMode(dialled, mode, {
+      const way = tunnel ? await openTunnel(dialled, tunnel, { host, port }) : dialled;
+      const secured = await secureByMode(way, mode, {
         host,
         rootCertificate,
         extraCa: seams?.ca,
@@ -148,6 +154,7 @@ interface Target {
   readonly password: string;
   readonly sslMode: SslMode;
   readonly rootCertificate: string | undefined;
+  readonly tunnel: TunnelSettings | undefined;
 }
 
 function readTarget(declaration: PostgresEgress, config: BrokerOptions["config"]): Target {
@@ -166,6 +173,46 @@ function readTarget(declaration: PostgresEgress, config: BrokerOptions["config"]
     password: configText(config, declaration.password),
     sslMode,
     rootCertificate: readCertificate(declaration.sslRootCertificate, config),
+    tunnel: declaration.tunnel && readTunnel(declaration.tunnel, config),
+  };
+}
+
+/** Undefined when no SSH server is named. @throws CONFIG_INVALID */
+function readTunnel(
+  declared: TunnelEgress,
+  config: BrokerOptions["config"],
+): TunnelSettings | undefined {
+  const text = (field: string) => {
+    const value = configValue(config, field);
+    return typeof value === "string" && value.trim() !== "" ? value : undefined;
+  };
+  const [host, privateKey, password, hostKey] = [
+    text(declared.host),
+    text(declared.privateKey),
+    text(declared.password),
+    text(declared.hostKey),
+  ];
+  if (host === undefined) {
+    const given = [declared.user, declared.privateKey, declared.password, declared.hostKey];
+    if (!given.some(text)) return undefined;
+    throw new ConnectorError("CONFIG_INVALID", {
+      path: declared.host,
+      problem: "is missing: other settings of the tunnel are there",
+    });
+  }
+  if (privateKey === undefined && password === undefined)
+    throw new ConnectorError("CONFIG_INVALID", {
+      path: declared.privateKey,
+      problem: `is missing, and ${declared.password} too: the SSH server wants one of them`,
+    });
+  return {
+    host,
+    port: Number(configText(config, declared.port)),
+    user: configText(config, declared.user),
+    privateKey,
+    password,
+    hostKey: hostKey === undefined ? undefined : parseHostKey(hostKey, declared.hostKey),
+    fields: declared,
   };
 }
 

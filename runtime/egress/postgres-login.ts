@@ -2,7 +2,6 @@
  * Authentication at a PostgreSQL server, in the host: afterwards the socket is free again, and
  * nobody has missed a byte.
  */
-import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { Client } from "pg";
 import { budgets } from "../contract/budgets.ts";
@@ -17,7 +16,7 @@ export interface Credentials {
 
 /** A socket in the state "ready for query", with what its start-up said. */
 export interface LoggedIn {
-  readonly socket: Socket;
+  readonly socket: Duplex;
   /** The server's settings as it reported them: server_version, client_encoding and the like. */
   readonly parameters: ReadonlyMap<string, string>;
   /**
@@ -43,7 +42,7 @@ const knownMethods = new Set([0, 3, 5, 10, 11, 12]);
  * CONNECTION_FAILED
  */
 export async function logIn(
-  socket: Socket,
+  socket: Duplex,
   { user, database, password }: Credentials,
   mayWrite = false,
 ): Promise<LoggedIn> {

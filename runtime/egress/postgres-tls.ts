@@ -2,7 +2,8 @@
  * TLS for PostgreSQL as libpq's ssl modes have it.
  * @see https://www.postgresql.org/docs/current/libpq-ssl.html (read 2026-07)
  */
-import { isIP, type Socket } from "node:net";
+import { isIP } from "node:net";
+import type { Duplex } from "node:stream";
 import {
   checkServerIdentity,
   connect as connectTls,
@@ -40,10 +41,10 @@ const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
  * @throws TLS_FAILED · CONNECTION_FAILED
  */
 export async function secureByMode(
-  socket: Socket,
+  socket: Duplex,
   mode: SslMode,
   options: TlsOptions,
-): Promise<Socket> {
+): Promise<Duplex> {
   if (mode === "disable" || mode === "allow") return socket;
   const isOffered = await askForTls(socket);
   if (isOffered) return await secure(socket, mode, options);
@@ -51,7 +52,7 @@ export async function secureByMode(
   throw new ConnectorError("TLS_FAILED", { reason: "the server does not offer TLS" });
 }
 
-async function askForTls(socket: Socket): Promise<boolean> {
+async function askForTls(socket: Duplex): Promise<boolean> {
   socket.write(sslRequest);
   const answer = await firstChunk(socket);
   // More than the one byte would be plain text that someone slipped in before TLS (CVE-2021-23222).
@@ -60,7 +61,7 @@ async function askForTls(socket: Socket): Promise<boolean> {
   throw new ConnectorError("CONNECTION_FAILED", { reason: "this is not a PostgreSQL server" });
 }
 
-function firstChunk(socket: Socket): Promise<Buffer> {
+function firstChunk(socket: Duplex): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const onData = (chunk: Buffer) => {
       socket.pause();
@@ -74,7 +75,7 @@ function firstChunk(socket: Socket): Promise<Buffer> {
 }
 
 function secure(
-  socket: Socket,
+  socket: Duplex,
   mode: SslMode,
   { host, rootCertificate, extraCa }: TlsOptions,
 ): Promise<TLSSocket> {

@@ -28,10 +28,13 @@ const authField = (field: AuthField): EgressField =>
 export function egressFields(egress: AuthenticatedEgress): EgressField[] {
   if (egress.kind === "postgres") {
     const { host, port, database, username, password, sslMode, sslRootCertificate } = egress;
+    const { tunnel } = egress;
     return [
       ...[host, port, database, username, sslMode].map(open),
       hidden(password),
       ...(sslRootCertificate ? [open(sslRootCertificate)] : []),
+      ...(tunnel ? [tunnel.host, tunnel.port, tunnel.user, tunnel.hostKey].map(open) : []),
+      ...(tunnel ? [tunnel.privateKey, tunnel.password].map(hidden) : []),
     ];
   }
   const base =

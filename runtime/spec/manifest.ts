@@ -133,6 +133,19 @@ const PostgresEgressShape = Type.Object(
     password: Field,
     sslMode: Field,
     sslRootCertificate: Type.Optional(Field),
+    tunnel: Type.Optional(
+      Type.Object(
+        {
+          host: Field,
+          port: Field,
+          user: Field,
+          privateKey: Field,
+          password: Field,
+          hostKey: Field,
+        },
+        exactly,
+      ),
+    ),
   },
   exactly,
 );
