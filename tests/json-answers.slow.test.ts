@@ -185,3 +185,17 @@ test("a check or a read that fails is an answer with the reason", async () => {
     streams: [{ stream: "denied", status: "incomplete", error: { code: "PERMISSION_DENIED" } }],
   });
 });
+
+/** Commands that answer nothing that a script could use, or have a form of their own. */
+const withoutJson =
+  /^($|run|config|serve|worker|mcp|completion|apply|export|help|jobs|token|keys|audit|workspaces)$|(^| )help$/;
+
+test("every other command has the flag", async () => {
+  const { stdout } = await svc("completion", "bash");
+  const nodes = [...stdout.matchAll(/^ {4}'([a-z ]*)'\) commands='[^']*' flags='([^']*)'/gm)];
+  expect(nodes.length).toBeGreaterThan(20);
+  const lacking = nodes.filter(([, , flags = ""]) => !flags.split(" ").includes("--json"));
+  expect(lacking.map(([, path = ""]) => path).filter((path) => !withoutJson.test(path))).toEqual(
+    [],
+  );
+});

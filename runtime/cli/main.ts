@@ -5,7 +5,7 @@
 import { toConnectorError } from "../contract/errors.ts";
 import { answer, asksForJson, toErrorDocument } from "./answer.ts";
 import { exitCode, exitCodeOf } from "./exit.ts";
-import { type Commands, runProgram } from "./program.ts";
+import { buildProgram, type Commands, runProgram } from "./program.ts";
 import { type CliEnvironment, createOutput, type Terminal } from "./terminal.ts";
 import { CommandFailed, printable, UsageError } from "./usage.ts";
 
@@ -69,7 +69,18 @@ export async function main(
     exitCode: exitCode.ok,
   };
   try {
-    await runProgram({ ...ownCommands, ...more }, argv, terminal);
+    const commands: Commands = {
+      ...ownCommands,
+      ...more,
+      completion: {
+        summary: "write a script that completes commands and flags in a shell",
+        async load() {
+          const { createCompletion } = await import("./completion.ts");
+          return createCompletion(() => buildProgram(commands, terminal, { isLoaded: () => true }));
+        },
+      },
+    };
+    await runProgram(commands, argv, terminal);
   } catch (error) {
     const failure = describeFailure(error);
     terminal.exitCode = failure.exitCode;

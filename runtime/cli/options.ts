@@ -41,15 +41,23 @@ export const addSettingsOption = (command: Command) =>
   );
 
 /** Makes a parser of values that refuses whatever is not in the list. @throws UsageError */
-export const oneOf =
-  <const T extends string>(name: string, allowed: readonly T[]) =>
-  (value: string): T => {
+export function oneOf<const T extends string>(name: string, allowed: readonly T[]) {
+  const parse = (value: string): T => {
     const found = allowed.find((one) => one === value);
     if (found) return found;
     throw new UsageError(
       `--${name} must be one of ${allowed.join(", ")}${suggestion(value, allowed)}`,
     );
   };
+  allowedValues.set(parse, allowed);
+  return parse;
+}
+
+const allowedValues = new WeakMap<object, readonly string[]>();
+
+/** The values that a parser of {@link oneOf} takes; none for other parsers. */
+export const allowedOf = (parser: object | undefined): readonly string[] =>
+  (parser && allowedValues.get(parser)) ?? [];
 
 /** Makes a parser of whole numbers in a range. @throws UsageError */
 export const wholeNumber =

@@ -27,15 +27,14 @@ export async function runProgram(
   terminal: Terminal,
 ): Promise<void> {
   let shown = "";
-  const program = createProgram((text) => {
-    shown += text;
-  }, terminal.columns);
   const words = normalize(argv);
   const used = words[0] === "help" ? words[1] : words[0];
-  for (const [name, { summary, load }] of Object.entries(commands)) {
-    const command = program.command(name).description(summary);
-    if (name === used) (await load())(command, terminal);
-  }
+  const program = await buildProgram(commands, terminal, {
+    isLoaded: (name) => name === used,
+    show(text) {
+      shown += text;
+    },
+  });
   checkValues(program, argv);
   try {
     await program.parseAsync(words, { from: "user" });
@@ -43,6 +42,26 @@ export async function runProgram(
     if (!isShown(error)) throw error;
     await terminal.out.write(shown);
   }
+}
+
+interface BuildOptions {
+  /** The commands that get their flags and their action; of the others there is only the summary. */
+  readonly isLoaded: (name: string) => boolean;
+  /** Takes help and the version. */
+  readonly show?: (text: string) => void;
+}
+
+export async function buildProgram(
+  commands: Commands,
+  terminal: Terminal,
+  { isLoaded, show = () => {} }: BuildOptions,
+): Promise<Command> {
+  const program = createProgram(show, terminal.columns);
+  for (const [name, { summary, load }] of Object.entries(commands)) {
+    const command = program.command(name).description(summary);
+    if (isLoaded(name)) (await load())(command, terminal);
+  }
+  return program;
 }
 
 /** An empty command line asks for the overview; `svc --version` and `svc -v` are `svc version`. */
