@@ -53,7 +53,7 @@ export const moduleAt = async (
   { kind, place }: Place,
   folder: string,
 ): Promise<ConnectorReference> =>
-  kind === "path" ? findConnector(place, folder) : await findInstalledConnector(place, folder);
+  kind === "path" ? findConnector(place, folder) : findInstalledConnector(place, folder);
 
 /** As {@link moduleAt}; where there is none now, a module that is not there. */
 export async function moduleOrNone(place: Place, folder: string): Promise<ConnectorReference> {

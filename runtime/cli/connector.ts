@@ -6,7 +6,7 @@ import type { Terminal } from "./terminal.ts";
 import { printable, suggestion, UsageError } from "./usage.ts";
 
 /** The argument that names a connector, as the help and a message without one describe it. */
-export const connectorArgument = `a connector: ${builtInSources.map(({ name }) => name).join(", ")}, or the path of a module`;
+export const connectorArgument = `a connector: ${builtInSources.map(({ name }) => name).join(", ")}, the path of a module, or an installed package`;
 
 /** Values of the flags of every command that runs a connector. */
 export interface HostValues {

@@ -2,7 +2,8 @@
  * The installed packages that a package asks for, theirs, and so on, found as Node finds them: all
  * code besides its own that a connector from outside may run. svc itself is not followed.
  */
-import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { lstat, readdir, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { ConnectorError } from "../contract/errors.ts";
 import { refuseWildcard } from "./code-access.ts";
@@ -44,7 +45,7 @@ export async function packageClosure(root: string): Promise<readonly InstalledPa
     for (const name of (await readPackageJson(asking.folder)).dependencies) {
       // Whichever is installed: an import of it gets the svc that runs.
       if (name === ownName) continue;
-      const path = await findPackage(name, asking.folder);
+      const path = findPackage(name, asking.folder);
       if (path === undefined) continue;
       const folder = await realpath(path);
       let one = found.get(folder);
@@ -68,11 +69,11 @@ async function partsOf(folder: string): Promise<readonly string[]> {
 }
 
 /** The folder of an installed package, as an import from `folder` finds it; it may be a link. */
-export async function findPackage(name: string, folder: string): Promise<string | undefined> {
+export function findPackage(name: string, folder: string): string | undefined {
   if (!nameForm.test(name)) return undefined;
   for (let at = folder; ; at = dirname(at)) {
     const path = join(at, "node_modules", name);
-    if (basename(at) !== "node_modules" && (await isFolder(path))) return path;
+    if (basename(at) !== "node_modules" && isFolder(path)) return path;
     if (at === dirname(at)) return undefined;
   }
 }
@@ -103,9 +104,9 @@ async function readPackageJson(folder: string): Promise<PackageJson> {
   return { version: String(json.version), dependencies };
 }
 
-async function isFolder(path: string): Promise<boolean> {
+function isFolder(path: string): boolean {
   try {
-    return (await stat(path)).isDirectory();
+    return statSync(path).isDirectory();
   } catch {
     return false;
   }

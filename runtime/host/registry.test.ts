@@ -5,15 +5,24 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { builtInSources, findConnector } from "./registry.ts";
 
+const packages = ["acme", "@acme/tickets", "other"].map((name) => `node_modules/${name}`);
+
 let root: string;
 beforeAll(async () => {
   root = await realpath(await mkdtemp(join(tmpdir(), "svc-registry-")));
-  for (const folder of ["ts", "js", "main/lib", "empty"])
+  for (const folder of ["ts", "js", "main/lib", "empty", "below", ...packages])
     await mkdir(join(root, folder), { recursive: true });
   for (const file of ["ts/index.ts", "js/index.js", "main/lib/source.js", "own source.ts"])
     await writeFile(join(root, file), "");
   await writeFile(join(root, "main/package.json"), '{"main": "lib/source.js"}');
   await writeFile(join(root, "empty/package.json"), "{broken");
+  for (const folder of packages) {
+    const peerDependencies = folder.includes("other") ? {} : { "svc-connectors": ">=0.1.0" };
+    const manifest = { exports: { ".": { default: "./lib/source.js" } }, peerDependencies };
+    await writeFile(join(root, folder, "package.json"), JSON.stringify(manifest));
+    await mkdir(join(root, folder, "lib"));
+    await writeFile(join(root, folder, "lib/source.js"), "");
+  }
   await symlink("loop", join(root, "loop"));
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
@@ -48,6 +57,20 @@ test("absolute paths, file: URLs and . are paths too", () => {
 });
 
 test.each([
+  ["acme", "acme"],
+  ["@acme/tickets", "@acme/tickets"],
+  ["./node_modules/acme", "acme"],
+])("%s is the package %s that is installed, also from a folder below", (wanted, name) => {
+  const url = pathToFileURL(join(root, "node_modules", name, "lib/source.js")).href;
+  expect(findConnector(wanted, root)).toEqual({ name: wanted, url });
+  if (!wanted.startsWith("."))
+    expect(findConnector(wanted, join(root, "below"))).toEqual({ name: wanted, url });
+});
+
+test.each([
+  "other",
+  "@acme/none",
+  "node_modules",
   "",
   "maler",
   "toString",

@@ -30,17 +30,27 @@ function referenceOf(connector: BuiltInConnector | undefined): ConnectorReferenc
 /**
  * The module of a connector. `wanted` is a built-in's name, its id (`conn_…`), its legacy alias
  * (`source:<name>`), a file: URL, or a path: of a module, or of a folder with a package.json that
- * has `main`, or with index.ts, .mts, .js or .mjs.
+ * has `main`, or with index.ts, .mts, .js or .mjs, or of a package; or the name of an installed
+ * package that asks for svc-connectors.
  * @throws CONNECTOR_UNKNOWN
  */
 export function findConnector(wanted: string, cwd: string): ConnectorReference {
   const name = wanted.replace(/^source:/, "");
   const builtIn = builtInSources.find((one) => one.name === name || one.id === wanted);
   if (builtIn) return builtIn.reference;
-  if (!isPath(wanted)) throw new ConnectorError("CONNECTOR_UNKNOWN");
-  const path = findModule(toPath(wanted, cwd));
+  const path =
+    (isPath(wanted) ? findModule(toPath(wanted, cwd)) : undefined) ??
+    ownEntryOf(findPackage(wanted, cwd));
   if (path === undefined) throw new ConnectorError("CONNECTOR_UNKNOWN");
   return { name: wanted, url: pathToFileURL(path).href };
+}
+
+/** Every other package would be called a broken connector, and a mistyped name with it. */
+function ownEntryOf(folder: string | undefined): string | undefined {
+  if (folder === undefined) return undefined;
+  const { peerDependencies, dependencies } = readPackageJson(folder);
+  const asked = { ...Object(dependencies), ...Object(peerDependencies) };
+  return Object.hasOwn(asked, "svc-connectors") ? fileEntryOf(folder) : undefined;
 }
 
 /**
@@ -48,14 +58,16 @@ export function findConnector(wanted: string, cwd: string): ConnectorReference {
  * one from beside svc itself.
  * @throws CONNECTOR_UNKNOWN
  */
-export async function findInstalledConnector(
-  name: string,
-  folder: string,
-): Promise<ConnectorReference> {
-  const found = (await findPackage(name, folder)) ?? (await findPackage(name, packageRoot));
-  const entry = found && entryOf(found);
-  if (entry === undefined || !isFile(entry)) throw new ConnectorError("CONNECTOR_UNKNOWN");
+export function findInstalledConnector(name: string, folder: string): ConnectorReference {
+  const found = findPackage(name, folder) ?? findPackage(name, packageRoot);
+  const entry = found && fileEntryOf(found);
+  if (entry === undefined) throw new ConnectorError("CONNECTOR_UNKNOWN");
   return { name, url: pathToFileURL(entry).href };
+}
+
+function fileEntryOf(folder: string): string | undefined {
+  const entry = entryOf(folder);
+  return entry !== undefined && isFile(entry) ? entry : undefined;
 }
 
 /** The file that an import of a package by its name loads. @see Node's documentation of exports */
@@ -92,9 +104,10 @@ function toPath(text: string, cwd: string): string {
 
 function findModule(path: string): string | undefined {
   if (isFile(path)) return path;
-  return [mainOf(path), "index.ts", "index.mts", "index.js", "index.mjs"]
+  const module = [mainOf(path), "index.ts", "index.mts", "index.js", "index.mjs"]
     .flatMap((name) => (name ? [join(path, name)] : []))
     .find(isFile);
+  return module ?? fileEntryOf(path);
 }
 
 function mainOf(folder: string): string | undefined {
@@ -102,7 +115,14 @@ function mainOf(folder: string): string | undefined {
   return typeof main === "string" ? main : undefined;
 }
 
-function readPackageJson(folder: string): { readonly exports?: unknown; readonly main?: unknown } {
+interface PackageJson {
+  readonly exports?: unknown;
+  readonly main?: unknown;
+  readonly dependencies?: unknown;
+  readonly peerDependencies?: unknown;
+}
+
+function readPackageJson(folder: string): PackageJson {
   try {
     return Object(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
   } catch {
