@@ -4,17 +4,15 @@
  * last byte; every value is one that its encoding has.
  */
 import { isUtf8 } from "node:buffer";
-import {
-  type Batch,
-  type BatchField,
-  type Column,
-  type Encoding,
-  endlessDay,
-  endlessInstant,
-  type RowNote,
+import type {
+  Batch,
+  BatchField,
+  Column,
+  Encoding,
+  RowNote,
+  TextValues,
 } from "../contract/batch.ts";
 import { budgets } from "../contract/budgets.ts";
-import { ConnectorError } from "../contract/errors.ts";
 import { parseBounded } from "../wire/bounded-json.ts";
 import {
   align8,
@@ -26,28 +24,43 @@ import {
   maxScale,
 } from "../wire/columns/encodings.ts";
 import { maxNotesPerRow } from "../wire/row-notes.ts";
-import { notStrictJson, strictJsonEnd } from "../wire/strict-json.ts";
+import { notStrictJson } from "../wire/strict-json.ts";
+import { checkTexts } from "./check-texts.ts";
+import { checkNullSlots, readValues } from "./check-values.ts";
+import { refuse } from "./refuse.ts";
 
-/** Takes payloads apart. What it gives is valid until it is called again. */
+/** Takes payloads apart. What it gives is valid until its memory is used again. */
 export type BatchInspector = (payload: Buffer) => Batch;
 
-const refuse = (problem: string) =>
-  new ConnectorError("CONNECTOR_PROTOCOL", { problem: `a batch ${problem}` });
+/**
+ * Memory for the payload that is looked at: numbers need an address that is a multiple of their
+ * width. The streams of a run share it, for there may be thousands.
+ */
+export interface BatchMemory {
+  copyOf(payload: Buffer): Buffer;
+}
+
+export function createBatchMemory(): BatchMemory {
+  let memory = new ArrayBuffer(0);
+  return {
+    copyOf(payload) {
+      if (memory.byteLength < payload.length)
+        memory = new ArrayBuffer(align8(Math.max(payload.length, 64 * 1024)));
+      const copy = Buffer.from(memory, 0, payload.length);
+      payload.copy(copy);
+      return copy;
+    },
+  };
+}
 
 /** @param fields the columns that a batch of the stream has */
-export function createBatchInspector(fields: readonly BatchField[]): BatchInspector {
-  let memory = new ArrayBuffer(0);
-  /** Views of numbers need an address that is a multiple of their width. */
-  const aligned = (payload: Buffer): Buffer => {
-    if (memory.byteLength < payload.length)
-      memory = new ArrayBuffer(align8(Math.max(payload.length, 64 * 1024)));
-    const copy = Buffer.from(memory, 0, payload.length);
-    payload.copy(copy);
-    return copy;
-  };
+export function createBatchInspector(
+  fields: readonly BatchField[],
+  memory: BatchMemory = createBatchMemory(),
+): BatchInspector {
   return (payload) => {
     try {
-      return inspect(aligned(payload), fields);
+      return inspect(memory.copyOf(payload), fields);
     } catch (error) {
       throw error === notStrictJson ? refuse("has a JSON text that is none") : error;
     }
@@ -92,7 +105,9 @@ function createSections(payload: Buffer, headsEnd: number): Sections {
   return {
     take(bytes) {
       const start = at;
-      if (payload.length - start < align8(bytes)) throw refuse("is cut off");
+      // First: beyond 2^31 bytes what is aligned is less than what was asked for.
+      if (bytes > payload.length - start) throw refuse("is cut off");
+      if (align8(bytes) > payload.length - start) throw refuse("is cut off");
       at += bytes;
       skip(start + align8(bytes));
       return payload.subarray(start, start + bytes);
@@ -138,16 +153,13 @@ function readColumn(
     const raw = sections.take((rowCount + 1) * 4);
     const offsets = new Uint32Array(raw.buffer, raw.byteOffset, rowCount + 1);
     const bytes = sections.take(textBytes);
-    const texts = { offsets, bytes, rowCount, validity };
-    checkOffsets(texts);
-    if (encoding !== "binary") checkTexts(texts);
-    if (encoding === "json") checkJson(texts);
-    else if (encoding === "number") checkNumbers(texts);
-    return { ...field, validity, encoding: encoding as "utf8", offsets, bytes };
+    const texts = encoding as TextValues["encoding"];
+    checkTexts({ offsets, bytes, rowCount, validity }, texts);
+    return { ...field, validity, encoding: texts, offsets, bytes };
   }
   const raw = sections.take(rowCount * width);
   if (validity) checkNullSlots(raw, width, validity, rowCount);
-  return { ...field, validity, ...readValues(encoding, raw, scale) } as Column;
+  return { ...field, validity, ...readValues(encoding as "int32", raw, scale) } as Column;
 }
 
 function readValidity(sections: Sections, rowCount: number): Uint8Array {
@@ -163,150 +175,9 @@ function areAllSet(validity: Uint8Array, rowCount: number): boolean {
   return (rowCount & 7) === 0 || validity[whole] === (1 << (rowCount & 7)) - 1;
 }
 
-interface Texts {
-  readonly offsets: Uint32Array;
-  readonly bytes: Buffer;
-  readonly rowCount: number;
-  readonly validity: Uint8Array | undefined;
-}
-
-function checkOffsets({ offsets, bytes, rowCount, validity }: Texts): void {
-  let before = 0;
-  if (offsets[0] !== 0 || offsets[rowCount] !== bytes.length)
-    throw refuse("has texts that are not where it says");
-  for (let row = 1; row <= rowCount; row++) {
-    const end = offsets[row] as number;
-    if (end < before) throw refuse("has texts that are not where it says");
-    before = end;
-  }
-  if (!validity) return;
-  for (let row = 0; row < rowCount; row++)
-    if (isNull(validity, row) && offsets[row] !== offsets[row + 1])
-      throw refuse("has a value under a null");
-}
-
-const isNull = (validity: Uint8Array, row: number) =>
-  ((validity[row >> 3] as number) & (1 << (row & 7))) === 0;
-
-/** UTF-8 as a whole, and no text begins inside of a character. */
-function checkTexts({ offsets, bytes, rowCount }: Texts): void {
-  if (!isUtf8(bytes)) throw refuse("has a text that is not UTF-8");
-  for (let row = 1; row < rowCount; row++)
-    if (((bytes[offsets[row] as number] as number) & 0xc0) === 0x80)
-      throw refuse("has a text that is not UTF-8");
-}
-
-function checkJson({ offsets, bytes, rowCount, validity }: Texts): void {
-  for (let row = 0; row < rowCount; row++) {
-    const from = offsets[row] as number;
-    const end = offsets[row + 1] as number;
-    if (validity && isNull(validity, row)) continue;
-    // The look may have gone on in the next text, such as from one number into another.
-    if (from < end && strictJsonEnd(bytes, from) === end) continue;
-    if (strictJsonEnd(bytes.subarray(from, end), 0) !== end - from) throw notStrictJson;
-  }
-}
-
-const numberForm = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|NaN|-?Infinity)$/;
-
-function checkNumbers({ offsets, bytes, rowCount, validity }: Texts): void {
-  for (let row = 0; row < rowCount; row++) {
-    if (validity && isNull(validity, row)) continue;
-    if (!numberForm.test(bytes.toString("latin1", offsets[row], offsets[row + 1])))
-      throw refuse("has a number that is none");
-  }
-}
-
-function checkNullSlots(raw: Buffer, width: number, validity: Uint8Array, rowCount: number): void {
-  for (let row = 0; row < rowCount; row++) {
-    if (!isNull(validity, row)) continue;
-    for (let at = row * width; at < (row + 1) * width; at++)
-      if (raw[at] !== 0) throw refuse("has a value under a null");
-  }
-}
-
-function readValues(encoding: Encoding, { buffer, byteOffset, length }: Buffer, scale: number) {
-  const bytes = () => new Uint8Array(buffer, byteOffset, length);
-  const int32s = () => new Int32Array(buffer, byteOffset, length / 4);
-  const int64s = () => new BigInt64Array(buffer, byteOffset, length / 8);
-  switch (encoding) {
-    case "bool":
-      return { encoding, values: requireEvery(bytes(), (value) => value <= 1) };
-    case "int32":
-      return { encoding, values: int32s() };
-    case "date32":
-      return { encoding, values: requireEvery(int32s(), isDay) };
-    case "int64":
-      return { encoding, values: int64s() };
-    case "decimal64":
-      return { encoding, values: requireLong(int64s(), shortDecimals), scale };
-    case "time64":
-      return { encoding, values: requireLong(int64s(), times) };
-    case "timestamp64":
-      return { encoding, values: requireLong(int64s(), instants) };
-    case "float64":
-      return { encoding, values: new Float64Array(buffer, byteOffset, length / 8) };
-    case "decimal128":
-      requireEvery(new BigInt64Array(buffer, byteOffset, length / 8), isHalfOfDecimal);
-      return { encoding, values: bytes(), scale };
-    default:
-      return { encoding, values: bytes() };
-  }
-}
-
-function requireEvery<Values extends ArrayLike<number> | ArrayLike<bigint>>(
-  values: Values,
-  isOne: (value: Values[number], index: number, values: Values) => boolean,
-): Values {
-  for (let at = 0; at < values.length; at++)
-    if (!isOne(values[at] as Values[number], at, values))
-      throw refuse("has a value that its encoding cannot have");
-  return values;
-}
-
-/** PostgreSQL's dates: from 4713 BC to the year 5874897. */
-const firstDay = -2_440_588;
-const lastDay = 2_145_042_541;
-const isDay = (day: number) => (day >= firstDay && day <= lastDay) || Math.abs(day) === endlessDay;
-
-/** A range of 64-bit integers. Most values are inside by their upper halves alone. */
-interface LongRange {
-  readonly upperFrom: number;
-  readonly upperTo: number;
-  has(value: bigint): boolean;
-}
-
-const rangeOf = (first: bigint, last: bigint, ...others: readonly bigint[]): LongRange => ({
-  upperFrom: Number(first >> 32n) + 1,
-  upperTo: Number(last >> 32n) - 1,
-  has: (value) => (value >= first && value <= last) || others.includes(value),
-});
-const times = rangeOf(0n, 86_400_000_000n);
-/** From 4713 BC, where PostgreSQL's begin, to what 64 bits hold. */
-const instants = rangeOf(-210_866_803_200_000_000n, endlessInstant, -endlessInstant);
-const shortDecimals = rangeOf(1n - 10n ** 18n, 10n ** 18n - 1n);
-
-function requireLong(values: BigInt64Array, { upperFrom, upperTo, has }: LongRange) {
-  const halves = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
-  for (let at = 0; at < values.length; at++) {
-    const upper = halves[at * 2 + 1] as number;
-    if (upper >= upperFrom && upper <= upperTo) continue;
-    if (!has(values[at] as bigint)) throw refuse("has a value that its encoding cannot have");
-  }
-  return values;
-}
-
-const longLimit = 10n ** 38n;
-
-/** Looks at both halves at the second. */
-function isHalfOfDecimal(high: bigint, at: number, halves: BigInt64Array): boolean {
-  if (at % 2 === 0) return true;
-  const value = (high << 64n) | BigInt.asUintN(64, halves[at - 1] as bigint);
-  return value < longLimit && value > -longLimit;
-}
-
 function readNotes(text: Buffer, rowCount: number): RowNote[] {
   if (text.length === 0) return [];
+  if (!isUtf8(text)) throw refuse("has notes that are none");
   const notes = parseBounded(text, budgets.notes, (problem) => refuse(`has notes: it ${problem}`));
   if (!Array.isArray(notes) || notes.length === 0) throw refuse("has notes that are none");
   let before = -1;

@@ -8,7 +8,7 @@ import { ByteWriter } from "./byte-writer.ts";
 import { type ValueText, valueText } from "./value-texts.ts";
 
 export interface RenderedLines {
-  /** Each ended by \n. Valid until the renderer is called again. */
+  /** Each ended by \n. Valid until their memory is used again. */
   readonly lines: Buffer;
   /** Values that JSON cannot say: they are null, and noted in their row. */
   readonly nulledCount: number;
@@ -19,12 +19,13 @@ export type LineRenderer = (batch: Batch, emittedAtMs: number) => RenderedLines;
 /**
  * Rows of a stream as lines. A property is left out where its value is null and its schema has no
  * null, unless the row notes that a value was lost there.
+ * @param out memory for the lines, which the streams of a run may share
  */
 export function createLineRenderer(
   { name, namespace }: StreamDescriptor,
   format: LineFormat,
+  out: ByteWriter = new ByteWriter(),
 ): LineRenderer {
-  const out = new ByteWriter();
   const place = namespace === undefined ? "" : `"namespace":${JSON.stringify(namespace)},`;
   const opening = Buffer.from(
     format === "rows"

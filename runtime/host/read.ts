@@ -1,5 +1,10 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
-import { type BatchInspector, createBatchInspector } from "../batches/inspect.ts";
+import { ByteWriter } from "../batches/byte-writer.ts";
+import {
+  type BatchInspector,
+  createBatchInspector,
+  createBatchMemory,
+} from "../batches/inspect.ts";
 import { createLineRenderer, type LineRenderer } from "../batches/render-lines.ts";
 import { budgets } from "../contract/budgets.ts";
 import { type ConfiguredStream, streamLabel } from "../contract/catalog.ts";
@@ -60,11 +65,14 @@ export async function read(
           })
       : undefined,
   );
+  // One batch is looked at and written at a time, of whatever stream.
+  const memory = createBatchMemory();
+  const rendered = new ByteWriter();
   const streams: StreamProgress[] = requests.map((one) => ({
     request: one,
     format: createLineFormatter(one.stream, sink.lineFormat),
-    inspect: createBatchInspector(batchFields(one)),
-    render: createLineRenderer(one.stream, sink.lineFormat),
+    inspect: createBatchInspector(batchFields(one), memory),
+    render: createLineRenderer(one.stream, sink.lineFormat, rendered),
     phase: "waiting",
     status: "incomplete",
     recordCount: 0,
