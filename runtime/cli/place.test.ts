@@ -25,6 +25,7 @@ test.each([
   ["a/b.c", "folder", "./a/b.c"],
   ["shop.duckdb", "duckdb", "./shop.duckdb"],
   ["shop.DB", "duckdb", "./shop.DB"],
+  ["shop.parquet", "parquet", "./shop.parquet"],
   ["-", "stdout", "stdout"],
 ])("%s is a place", async (out, kind, name) => {
   expect(await choose(out)).toMatchObject({ kind, name });
@@ -51,7 +52,6 @@ test.each([
 
 test.each([
   "out.csv",
-  "out.parquet",
   "out.jsonl",
   "out.XLSX",
   "out.sqlite",

@@ -9,10 +9,15 @@ import { findDestination } from "../host/registry.ts";
 import { lockedReason, type OutputOptions, type OutputSink } from "./output.ts";
 import { lockInProcess } from "./output-lock.ts";
 
-/** The destination of this name, for a file that the user names. */
-type FileDestination = Pick<Destination, "write"> & {
-  write(ctx: FileContext<{ readonly schema: string }>, command: object): Promise<OutputSink>;
-};
+/** The module of the destination, for a file that the user names. */
+interface DuckdbModule {
+  readonly default: Pick<Destination, "write"> & {
+    write(ctx: FileContext<{ readonly schema: string }>, command: object): Promise<OutputSink>;
+  };
+  exportParquet(path: string, table: string, file: string): Promise<void>;
+}
+
+export const loadDuckdb = async () => (await import(findDestination("duckdb").url)) as DuckdbModule;
 
 /**
  * Keeps each stream in a table of the DuckDB file, in a schema named after its namespace: the
@@ -44,9 +49,7 @@ export async function openDuckdbOutput(
     streams: streams.map(toDestinationStream),
   };
   try {
-    const { default: destination } = (await import(findDestination("duckdb").url)) as {
-      default: FileDestination;
-    };
+    const { default: destination } = await loadDuckdb();
     const sink = await destination.write(ctx, command);
     const close = () => sink.close().finally(() => lock[Symbol.dispose]());
     return { ...sink, close };

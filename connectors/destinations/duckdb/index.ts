@@ -9,6 +9,8 @@ import { runQuery } from "./query.ts";
 import { spec } from "./spec.ts";
 import { openWriter } from "./writer.ts";
 
+export { exportParquet } from "./export.ts";
+
 export default defineDestination({
   id: "conn_duckdb",
   version: "1.0.0",
