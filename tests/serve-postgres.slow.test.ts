@@ -31,6 +31,22 @@ describe.skipIf(findPostgres() === undefined)("two svc serve on one PostgreSQL",
   const statusOf = async (served: Served) =>
     (await fetch(`${new URL(served.url).origin}/readyz`)).status;
 
+  test("have a port for metrics each, though their settings name one that is taken", async () => {
+    const other = await postgres.createDatabase();
+    await writeFile(join(cwd, "other-url.txt"), `${other.url}\n`);
+    await writeFile(
+      join(cwd, "metrics.yaml"),
+      `key_file: keys.json\ndatabase_url: { $file: other-url.txt }\ntelemetry: { metrics: { port: ${postgres.port} } }\n`,
+    );
+    const settings = ["--settings", "metrics.yaml"];
+    await expect(startServe({ cwd }, ...settings)).rejects.toThrow("pass another --metrics-port");
+    await using served = await startServe({ cwd }, ...settings, "--metrics-port", "0");
+    const [, port] =
+      /"port":(\d+).*"metrics"|"metrics".*"port":(\d+)/.exec(served.texts.stderr) ?? [];
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+    expect(await answer.text()).toContain("svc_");
+  });
+
   test("are one service", async () => {
     const [first, second] = await Promise.all([startServe({ cwd }), startServe({ cwd })]);
     await using _first = first;

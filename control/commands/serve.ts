@@ -30,7 +30,7 @@ import {
   openInstance,
   sandboxLevels,
 } from "./instance.ts";
-import { listenForScrapes } from "./metrics-listener.ts";
+import { listenForScrapes, metricsPortFlag } from "./metrics-listener.ts";
 import { createPrettyLog } from "./pretty-log.ts";
 import { untilAborted } from "./until-aborted.ts";
 
@@ -46,6 +46,7 @@ export const buildServe: CommandBuilder = (command, terminal) => {
       "wall around connectors: process (default) or bubblewrap",
       oneOf("sandbox", sandboxLevels),
     )
+    .option(...metricsPortFlag())
     .option("--no-jobs", "leave jobs to svc worker: PostgreSQL only")
     .option("--insecure-public", "listen to other machines without TLS, behind a proxy that has it")
     .addHelpText("after", "\nExample: svc serve --data /var/lib/svc --port 8443")
@@ -56,6 +57,7 @@ interface ServeOptions extends InstanceValues {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
   readonly sandbox?: (typeof sandboxLevels)[number] | undefined;
+  readonly metricsPort?: number | undefined;
   readonly jobs: boolean;
   readonly insecurePublic?: true | undefined;
 }
@@ -91,7 +93,11 @@ async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
   // Who asked for a wall does not want to hear of its absence from the first run.
   if (options.sandbox !== undefined) await control.services.host.spec(findConnector("mailer", "."));
   await using _channel = await openChannel(control.services, instance, log);
-  await using _metrics = await listenForScrapes(control.services, located.settings.metrics);
+  await using _metrics = await listenForScrapes(
+    control.services,
+    located.settings.metrics,
+    options.metricsPort,
+  );
   const server = createServer(control, { tls, trustProxy });
   try {
     const url = await listen(server, host, port, tls !== undefined);

@@ -19,7 +19,7 @@ import {
   openInstance,
   sandboxLevels,
 } from "./instance.ts";
-import { listenForScrapes } from "./metrics-listener.ts";
+import { listenForScrapes, metricsPortFlag } from "./metrics-listener.ts";
 import { createPrettyLog } from "./pretty-log.ts";
 import { untilAborted } from "./until-aborted.ts";
 
@@ -35,12 +35,14 @@ export const buildWorker: CommandBuilder = (command, terminal) => {
       "wall around connectors: process (default) or bubblewrap",
       oneOf("sandbox", sandboxLevels),
     )
+    .option(...metricsPortFlag())
     .action(failingInOneLine((options) => work(options, terminal)));
 };
 
 interface WorkerOptions extends InstanceValues {
   readonly concurrency?: number | undefined;
   readonly sandbox?: (typeof sandboxLevels)[number] | undefined;
+  readonly metricsPort?: number | undefined;
 }
 
 /** @throws UsageError */
@@ -72,7 +74,11 @@ async function work(options: WorkerOptions, terminal: Terminal): Promise<void> {
     // Who asked for a wall does not want to hear of its absence from the first job.
     if (options.sandbox !== undefined)
       await control.services.host.spec(findConnector("mailer", "."));
-    await using _metrics = await listenForScrapes(control.services, located.settings.metrics);
+    await using _metrics = await listenForScrapes(
+      control.services,
+      located.settings.metrics,
+      options.metricsPort,
+    );
     log.info("working", { concurrency, sandbox: control.services.sandbox });
     await untilAborted(terminal.signal);
     log.info("stopping");
