@@ -2,7 +2,7 @@
  * The executable `svc`: the commands of the runtime, and those of the other parts, which are loaded
  * when they are used.
  */
-import { type Commands, main, runProcess } from "./runtime/cli.ts";
+import { type Commands, loadConnectorList, main, runProcess } from "./runtime/cli.ts";
 
 const conformance = () => import("svc-connectors/conformance");
 const control = () => import("svc-connectors/control");
@@ -37,6 +37,7 @@ const commands: Commands = {
     summary:
       "list the connectors that come with svc, add your own, open and close one for new sources",
     load: async () => (await control()).buildConnectors,
+    loadAlone: loadConnectorList,
   },
   audit: {
     summary: "prove that the audit log of the Control API is as it was written",

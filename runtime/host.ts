@@ -43,12 +43,12 @@ export {
 export { type Batch, type BatchField, batchBytes, type Column, isValid } from "./contract/batch.ts";
 export {
   type ConnectorCard,
-  cardSchema,
   connectorCategories,
   connectorFolders,
   connectorKinds,
   releaseStages,
 } from "./contract/card.ts";
+export { cardSchema } from "./contract/card-schema.ts";
 export type {
   CatalogStream,
   ConfiguredCatalog,

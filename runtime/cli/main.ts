@@ -11,6 +11,9 @@ import { CommandFailed, printable, UsageError } from "./usage.ts";
 
 const inspect = () => import("./inspect.ts");
 
+/** `svc connectors` without further words. */
+export const loadConnectorList = async () => (await import("./connectors.ts")).buildConnectors;
+
 const ownCommands: Commands = {
   read: {
     summary: "read streams into JSON lines or DuckDB tables",
@@ -34,7 +37,7 @@ const ownCommands: Commands = {
   },
   connectors: {
     summary: "list the connectors that come with svc",
-    load: async () => (await import("./connectors.ts")).buildConnectors,
+    load: loadConnectorList,
   },
   run: {
     summary: "speak the Airbyte Protocol on stdout",
@@ -76,7 +79,7 @@ export async function main(
         summary: "write a script that completes commands and flags in a shell",
         async load() {
           const { createCompletion } = await import("./completion.ts");
-          return createCompletion(() => buildProgram(commands, terminal, { isLoaded: () => true }));
+          return createCompletion(() => buildProgram(commands, terminal, (_, { load }) => load));
         },
       },
     };

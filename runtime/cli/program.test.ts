@@ -86,7 +86,12 @@ test.each([
   });
 });
 
-test("the version loads no connector's host, no schema library and no other part of svc", async () => {
+test.each([
+  ["--version", /^\d+\.\d+\.\d+\n$/],
+  ["--help", /^Usage: svc /],
+  ["connectors", /^source +id +what it reads\n/],
+  ["connectors --json", /^\{"sources":/],
+])("svc %s loads no connector's host, no schema library and no other part of svc", async (line, shown) => {
   const root = fileURLToPath(new URL("../../", import.meta.url));
   const hooks = `import { registerHooks } from "node:module";
     registerHooks({ load: (url, context, next) => { console.error(url); return next(url, context); } });`;
@@ -97,13 +102,17 @@ test("the version loads no connector's host, no schema library and no other part
       "--import",
       `data:text/javascript,${encodeURIComponent(hooks)}`,
       "svc.ts",
-      "--version",
+      ...line.split(" "),
     ],
     { cwd: root },
   );
-  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(stdout).toMatch(shown);
   expect(stderr).toContain("runtime/cli/main.ts");
-  expect(stderr).not.toMatch(/create-host|undici|typebox|duckdb|\/control\/|\/conformance\//);
+  const packages = stderr.match(/(?<=node_modules\/)(@[^/]+\/)?[^/]+/g);
+  expect([...new Set(packages)].sort()).toEqual(["@commander-js/extra-typings", "commander"]);
+  expect(stderr).not.toMatch(
+    /create-host|\/control\/|\/conformance\/|\/demo\/|connectors\/sources/,
+  );
 });
 
 describe("help", () => {

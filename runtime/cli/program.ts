@@ -14,6 +14,8 @@ export type CommandBuilder = (command: Command, terminal: Terminal) => void;
 export interface CommandEntry {
   readonly summary: string;
   readonly load: () => Promise<CommandBuilder>;
+  /** The same command for a line without a subcommand, where that takes far less to load. */
+  readonly loadAlone?: (() => Promise<CommandBuilder>) | undefined;
 }
 export type Commands = { readonly [name: string]: CommandEntry };
 
@@ -29,12 +31,16 @@ export async function runProgram(
   let shown = "";
   const words = normalize(argv);
   const used = words[0] === "help" ? words[1] : words[0];
-  const program = await buildProgram(commands, terminal, {
-    isLoaded: (name) => name === used,
-    show(text) {
+  const isAlone = words[0] === used && words.slice(1).every((word) => word === "--json");
+  const program = await buildProgram(
+    commands,
+    terminal,
+    (name, { load, loadAlone = load }) =>
+      name === used ? (isAlone ? loadAlone : load) : undefined,
+    (text) => {
       shown += text;
     },
-  });
+  );
   checkValues(program, argv);
   try {
     await program.parseAsync(words, { from: "user" });
@@ -44,22 +50,22 @@ export async function runProgram(
   }
 }
 
-interface BuildOptions {
-  /** The commands that get their flags and their action; of the others there is only the summary. */
-  readonly isLoaded: (name: string) => boolean;
-  /** Takes help and the version. */
-  readonly show?: (text: string) => void;
-}
-
+/**
+ * The program with all its commands. Those that `choose` gives the loading of get their flags and
+ * their action; of the others there is only the summary.
+ * @param show takes help and the version
+ */
 export async function buildProgram(
   commands: Commands,
   terminal: Terminal,
-  { isLoaded, show = () => {} }: BuildOptions,
+  choose: (name: string, entry: CommandEntry) => CommandEntry["load"] | undefined,
+  show: (text: string) => void = () => {},
 ): Promise<Command> {
   const program = createProgram(show, terminal.columns);
-  for (const [name, { summary, load }] of Object.entries(commands)) {
-    const command = program.command(name).description(summary);
-    if (isLoaded(name)) (await load())(command, terminal);
+  for (const [name, entry] of Object.entries(commands)) {
+    const command = program.command(name).description(entry.summary);
+    const load = choose(name, entry);
+    if (load) (await load())(command, terminal);
   }
   return program;
 }

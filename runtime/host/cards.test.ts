@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { cardSchema, connectorKinds } from "../contract/card.ts";
+import { connectorKinds } from "../contract/card.ts";
+import { cardSchema } from "../contract/card-schema.ts";
 import { compileSchema } from "../spec/validation.ts";
 import { readCards } from "./cards.ts";
 
