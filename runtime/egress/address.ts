@@ -71,6 +71,12 @@ const openableClasses: readonly AddressClass[] = [
   "benchmarking",
 ];
 
+/** Whether a connection may go there, or an operator could say so. */
+export function isOpenable(address: string): boolean {
+  const found = classifyAddress(address);
+  return found === "public" || openableClasses.includes(found);
+}
+
 /**
  * `parts` holds one list for each block, to tell a network that lies inside one block from one that
  * spans several.

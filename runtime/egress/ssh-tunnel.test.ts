@@ -242,6 +242,62 @@ test.each([
   });
 });
 
+test.each([
+  "169.254.169.254",
+  "fd00:ec2::254",
+  "0.0.0.0",
+  "224.0.0.1",
+])("what no setting opens is not asked for behind the SSH server either: %s", async (host) => {
+  using server = await startServer(echo);
+  await expect(open(server, {}, { host, port: 80 })).rejects.toMatchObject({
+    code: "ADDRESS_REFUSED",
+  });
+  expect(server.attempts).toEqual([]);
+});
+
+test.each([
+  "10.0.0.5",
+  "127.0.0.1",
+  "fd12::5",
+])("private addresses are those of the SSH server's network: %s", async (host) => {
+  using server = await startServer(echo);
+  const { stream } = await open(server, {}, { host, port: 5432 });
+  stream.destroy();
+});
+
+test.each([
+  "channelData",
+  "channelExtData",
+] as const)("a server that sends without being asked to does not fill the memory: %s", async (kind) => {
+  let sent = 0;
+  using server = await startServer(
+    (client) =>
+      void client.on("tcpip", (accept) => {
+        // Past the window that the library keeps for itself.
+        const { outgoing } = accept() as unknown as { outgoing: { id: number } };
+        const chunk = Buffer.alloc(32_000);
+        const { _protocol: protocol, _sock: socket } = client as unknown as {
+          _protocol: Record<string, (id: number, data: Buffer, type?: number) => void>;
+          _sock: Socket;
+        };
+        const flood = () => {
+          for (let count = 0; count < 32 && !socket.destroyed; count += 1) {
+            protocol[kind]?.(outgoing.id, chunk, 1);
+            sent += chunk.length;
+          }
+          if (sent < 64 * 1024 ** 2 && !socket.destroyed) setImmediate(flood);
+        };
+        flood();
+      }),
+  );
+  const { stream, socket } = await open(server);
+  // Nobody reads.
+  if (kind === "channelData") await once(socket, "close");
+  else await expect.poll(() => sent, { timeout: 20_000 }).toBeGreaterThanOrEqual(64 * 1024 ** 2);
+  expect(stream.readableLength).toBeLessThan(1024 ** 2);
+  stream.destroy();
+});
+
 describe("a host key", () => {
   const [type = "", key = ""] = keys.host.public.split(" ");
   test.each([

@@ -8,6 +8,7 @@ import { isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Algorithms, ServerHostKeyAlgorithm } from "ssh2";
 import { ConnectorError } from "../contract/errors.ts";
+import { classifyAddress, isOpenable } from "./address.ts";
 import { toConnectionError } from "./connection-errors.ts";
 import { createTunnelStream } from "./tunnel-stream.ts";
 
@@ -97,6 +98,8 @@ export async function openTunnel(
   client.once("ready", () => {
     client.forwardOut("127.0.0.1", 0, target.host, target.port, (error, channel) => {
       if (error) return reject(toForwardError(error));
+      // A second stream beside the database's, which nobody reads.
+      channel.stderr.resume();
       resolve(createTunnelStream(channel, connection));
     });
   });
@@ -181,10 +184,15 @@ function keyProblem(parsed: unknown): string | undefined {
   return key?.isPrivateKey() ? undefined : "is a public key: enter the private one";
 }
 
-/** The guard's rules for names and ports: the SSH server gets nothing else. */
+/**
+ * The guard's rules for names and ports: the SSH server gets nothing else. Private addresses are
+ * those of its network; metadata services and the like stay closed there too.
+ */
 function checkTarget({ host, port }: { readonly host: string; readonly port: number }): void {
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
     throw invalid("port", "must be between 1 and 65535");
+  if (isIP(host) !== 0 && !isOpenable(host))
+    throw new ConnectorError("ADDRESS_REFUSED", { addressClass: classifyAddress(host) });
   if (isIP(host) === 0 && !/^(?=.{1,254}$)[\w-]{1,63}(?:\.[\w-]{1,63})*\.?$/.test(host))
     throw new ConnectorError("HOST_UNKNOWN");
 }

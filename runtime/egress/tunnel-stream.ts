@@ -3,6 +3,12 @@ import { Duplex } from "node:stream";
 import { ConnectorError } from "../contract/errors.ts";
 
 /**
+ * Bytes that wait for a slow reader. The library asks for 2 MiB at a time, but takes more from a
+ * server that sends more.
+ */
+const maxWaitingBytes = 4 * 1024 ** 2;
+
+/**
  * A channel of an SSH connection as a stream that behaves as a socket does: destroying it ends the
  * connection, and when the connection is lost whoever writes learns of it. What has arrived before
  * can still be read.
@@ -50,7 +56,11 @@ export function createTunnelStream(channel: Duplex, connection: Socket): Duplex 
     // gets a turn before the stream is over, as with a socket.
     .on("end", () => setImmediate(() => stream.push(null)))
     .on("close", () => setImmediate(end));
-  connection.once("close", () => setImmediate(end));
+  connection
+    .once("close", () => setImmediate(end))
+    .on("data", () => {
+      if (channel.readableLength > maxWaitingBytes) connection.destroy();
+    });
   // Whoever uses the stream sees it closed; without a listener a failure would end the host.
   stream.on("error", () => {});
   if (isOver) end();
