@@ -82,3 +82,4 @@ export {
   planWrite,
   type WritePlan,
 } from "./destination/plan.ts";
+export { maxNotesPerRow, noteOf } from "./wire/row-notes.ts";

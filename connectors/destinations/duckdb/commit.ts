@@ -1,11 +1,20 @@
 /** How staged rows and what is known of them become durable: together, under the fence. */
 import { ConnectorError, type JsonValue } from "svc-connectors";
-import { loadRows, widen, widenDoubles } from "./load.ts";
+import type { TableColumn } from "./columns.ts";
+import { loadRows, widenTexts, widenToRows } from "./load.ts";
 import { deduplicate, mergedBy, moveTombstones } from "./merge.ts";
 import type { OpenStream } from "./open-stream.ts";
 import type { SavedGeneration, SavedTable } from "./state.ts";
-import { alignTable, createTable, nextTable, type Table, tableName } from "./tables.ts";
-import { inFencedTransaction, nowText, saveGenerations, type Writing } from "./writing.ts";
+import {
+  alignTable,
+  createTable,
+  nextTable,
+  readColumns,
+  type Table,
+  tableName,
+  widenToTable,
+} from "./tables.ts";
+import { inFencedTransaction, saveGenerations, type Writing } from "./writing.ts";
 
 /** Steps that a load takes in its transaction besides. */
 export interface LoadSteps {
@@ -24,43 +33,72 @@ export async function load(
   target: Table,
   steps: LoadSteps,
 ): Promise<void> {
-  const { connection } = writing;
   const { columns, stage, hasTable } = stream;
-  if (stage.hasLongNumbers && (await widenDoubles(connection, columns, stage)))
-    stream.isAligned = false;
   for (;;) {
     try {
+      let tableColumns: readonly TableColumn[] = [];
       await inFencedTransaction(writing, async () => {
         await steps.before?.();
-        await fill(writing, stream, target);
+        tableColumns = await fill(writing, stream, target);
         await steps.after();
       });
-      stream.hasTable = true;
-      stream.isAligned = true;
+      stream.tableColumns = tableColumns;
       return;
     } catch (error) {
       stream.hasTable = hasTable;
-      if (error instanceof ConnectorError || !(await widen(connection, columns, stage)))
-        throw error;
-      stream.isAligned = !hasTable;
+      const isRefused = error instanceof ConnectorError;
+      if (isRefused || !(await widenTexts(writing.connection, columns, stage))) throw error;
     }
+    // A column was widened: the table may not know it.
+    stream.tableColumns = undefined;
   }
 }
 
-/** Makes or aligns the table, and brings the staged rows into it. */
-async function fill(writing: Writing, stream: OpenStream, target: Table): Promise<void> {
-  const { connection, command } = writing;
-  const { columns, stage, merge, saved } = stream;
-  if (!stream.hasTable) await createTable(connection, target, columns);
-  else if (!stream.isAligned) await alignTable(connection, target, columns);
+/**
+ * Makes or aligns the table, and brings the staged rows into it. Gives the columns that it has
+ * then.
+ */
+async function fill(
+  writing: Writing,
+  stream: OpenStream,
+  target: Table,
+): Promise<readonly TableColumn[]> {
+  const { connection, command, clock } = writing;
+  const { columns, stage, merge, saved, hasTable } = stream;
+  const tableColumns = await fitTable(connection, stream, target);
   const known = saved.generations[stream.plan.place];
-  if (merge?.isKept && stream.hasTable && known && known.deduplicatedBy !== mergedBy(merge))
+  if (merge?.isKept && hasTable && known && known.deduplicatedBy !== mergedBy(merge))
     await deduplicate(connection, target, columns, merge);
   if (stage.rowCount > 0)
-    await loadRows(connection, target, columns, stage, merge, {
-      extractedAt: nowText(writing),
-      jobId: command.jobId,
-    });
+    await loadRows(
+      connection,
+      { table: target, tableColumns, isNew: !hasTable },
+      columns,
+      stage,
+      merge,
+      {
+        extractedAtMs: clock.now(),
+        jobId: command.jobId,
+      },
+    );
+  stream.hasTable = true;
+  return tableColumns;
+}
+
+/** Makes the table, or widens it, so that it holds what is there and what is staged. */
+async function fitTable(
+  connection: Writing["connection"],
+  { columns, stage, hasTable, tableColumns: known }: OpenStream,
+  target: Table,
+): Promise<readonly TableColumn[]> {
+  if (!hasTable) {
+    widenToRows(columns, stage);
+    return createTable(connection, target, columns);
+  }
+  const tableColumns = known ?? (await readColumns(connection, target));
+  widenToTable(columns, tableColumns);
+  widenToRows(columns, stage);
+  return alignTable(connection, target, columns, tableColumns);
 }
 
 /**

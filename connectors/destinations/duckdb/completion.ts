@@ -7,7 +7,7 @@ import { addRows } from "./load.ts";
 import { moveTombstones } from "./merge.ts";
 import { generationOf, type OpenStream } from "./open-stream.ts";
 import type { SavedGeneration } from "./state.ts";
-import { alignTable, tableConflict, tableName } from "./tables.ts";
+import { alignTable, readColumns, tableConflict, tableName, widenToTable } from "./tables.ts";
 import { saveGenerations, type Writing } from "./writing.ts";
 
 /** Ends a stream that was read to its end. */
@@ -69,7 +69,9 @@ async function completeByAdding(
       async after() {
         await dropRepeated();
         await takeOver(writing, stream);
-        await alignTable(connection, saved.table, columns);
+        const tableColumns = await readColumns(connection, saved.table);
+        widenToTable(columns, tableColumns);
+        await alignTable(connection, saved.table, columns, tableColumns);
         await addRows(connection, target, saved.table, columns);
         await connection.run(`DROP TABLE ${tableName(target)}`);
         await saveCurrent(writing, stream, current);
@@ -77,7 +79,7 @@ async function completeByAdding(
     });
   // All rows are still staged: no copy aside is needed.
   else
-    await load(writing, { ...stream, hasTable: true, isAligned: false }, saved.table, {
+    await load(writing, { ...stream, hasTable: true, tableColumns: undefined }, saved.table, {
       before: dropRepeated,
       after: () => saveCurrent(writing, stream, current),
     });

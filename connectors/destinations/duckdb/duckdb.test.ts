@@ -75,7 +75,7 @@ describe("types", () => {
       wide: "HUGEINT",
       rate: "DOUBLE",
       price: "DECIMAL(20,4)",
-      free: "VARCHAR",
+      free: "DECIMAL(18,3)",
       ok: "BOOLEAN",
       at: "TIMESTAMP WITH TIME ZONE",
       local: "TIMESTAMP",
@@ -106,7 +106,7 @@ describe("types", () => {
     });
   });
 
-  test("numbers inside JSON values stay numbers, except those that a double would change, also beside exact columns", async () => {
+  test("numbers inside JSON values keep their digits, also beside exact columns", async () => {
     const properties = {
       data: { type: "array" },
       price: { type: "number", airbyte_type: "big_number", precision: 38, scale: 20 },
@@ -117,7 +117,7 @@ describe("types", () => {
       `{"data":${data},"price":0.12345678901234567890}`,
     ]);
     expect(await place.sql(`SELECT data, price FROM ${location}`)).toEqual([
-      [data.replace("12345678901234567.25", '"12345678901234567.25"'), "0.12345678901234567890"],
+      [data, "0.12345678901234567890"],
     ]);
   });
 

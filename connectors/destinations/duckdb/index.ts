@@ -1,7 +1,8 @@
 /**
  * Destination for DuckDB: a database file beside the service. Read on: spec.ts (settings) →
  * database.ts (the open file) → writer.ts (what is written when: opening.ts, tables.ts, state.ts,
- * stage.ts) → load.ts and merge.ts (how rows get in) → query.ts.
+ * stage.ts) → numbers.ts and fit.ts (which type holds which value) → load.ts, append.ts and
+ * merge.ts (how rows get in) → query.ts.
  */
 import { defineDestination, localFile } from "svc-connectors/destination";
 import { check } from "./check.ts";

@@ -1,22 +1,37 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { quoteName } from "svc-connectors/destination";
-import { type Column, columnList, pickText, readLines, type Stamp, selectRows } from "./columns.ts";
+import { appendRows } from "./append.ts";
+import { type Column, columnList, columnTypes, type Stamp, type TableColumn } from "./columns.ts";
 import { type MergeColumns, mergeRows } from "./merge.ts";
-import type { Stage } from "./stage.ts";
+import { widened } from "./numbers.ts";
+import type { Stage, StagedBatch } from "./stage.ts";
 import { type Table, tableName } from "./tables.ts";
+import { settled } from "./types.ts";
+
+/** Where staged rows go. */
+export interface LoadTarget {
+  readonly table: Table;
+  /** All of the table, in its order. */
+  readonly tableColumns: readonly TableColumn[];
+  /** It was made just now. */
+  readonly isNew: boolean;
+}
 
 /** Loads the staged rows: added as they are, or merged by their key. Part of a transaction. */
 export async function loadRows(
   connection: DuckDBConnection,
-  table: Table,
+  { table, tableColumns, isNew }: LoadTarget,
   columns: readonly Column[],
   stage: Stage,
   merge: MergeColumns | undefined,
   stamp: Stamp,
 ): Promise<void> {
-  const rows = selectRows(stage, columns, stamp);
-  if (merge) await mergeRows(connection, table, columns, merge, rows);
-  else await connection.run(`INSERT INTO ${tableName(table)} (${columnList(columns)}) ${rows}`);
+  if (!merge) return appendRows(connection, table, tableColumns, columns, stage.batches(), stamp);
+  await mergeRows(connection, table, columns, merge, {
+    rowCount: stage.rowCount,
+    isFirst: isNew,
+    fill: (into) =>
+      appendRows(connection, into, columnTypes(columns), columns, stage.batches(), stamp),
+  });
 }
 
 /** Adds all rows of a copy to the table that it was built beside. Part of a transaction. */
@@ -33,60 +48,70 @@ export async function addRows(
 }
 
 /**
- * Widens the types that some staged value does not fit: an integer beyond 64 bits to HUGEINT,
- * anything else to text. False when every value fits, so that the failure has another reason.
+ * Gives the columns the types that hold the staged rows: the next wider integer, a decimal with
+ * more digits, else text. What cannot be seen before it is cast is left to {@link widenTexts}.
  */
-export async function widen(
+export function widenToRows(columns: readonly Column[], stage: Stage): void {
+  const needs = stage.needs();
+  for (const column of columns) {
+    const own = needs.get(column.property);
+    column.type = settled(own ? widened(column.type, own) : column.type);
+  }
+}
+
+/** The types that texts are cast to. */
+const castTypes = new Set(["DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ", "UUID"]);
+
+/**
+ * Makes text of the columns whose type cannot be made of some staged text. False when every text
+ * can, so that the failure has another reason.
+ */
+export async function widenTexts(
   connection: DuckDBConnection,
   columns: readonly Column[],
   stage: Stage,
 ): Promise<boolean> {
-  const candidates = columns.filter(({ type }) => type !== "VARCHAR" && type !== "JSON");
-  if (candidates.length === 0) return false;
-  const asText = columns.map((column) => ({
-    ...column,
-    type: candidates.includes(column) ? "VARCHAR" : column.type,
-  }));
-  const rows = selectRows(stage, asText, { extractedAt: "1970-01-01T00:00:00Z", jobId: "" });
-  const misfits = (type: string, name: string) =>
-    `count(*) FILTER (${quoteName(name)} IS NOT NULL AND TRY_CAST(${quoteName(name)} AS ${type}) IS NULL)`;
-  const counts = candidates.flatMap(({ name, type }) => [
-    misfits(type, name),
-    misfits("HUGEINT", name),
-  ]);
-  const result = await connection.runAndReadAll(`SELECT ${counts.join(", ")} FROM (${rows})`);
-  const found = result.getRowsJson()[0] ?? [];
   let isWidened = false;
-  candidates.forEach((column, index) => {
-    if (Number(found[index * 2]) === 0) return;
-    column.type =
-      column.type === "BIGINT" && Number(found[index * 2 + 1]) === 0 ? "HUGEINT" : "VARCHAR";
-    isWidened = true;
-  });
+  for (const column of columns)
+    if (castTypes.has(column.type) && !(await castsAll(connection, column, stage))) {
+      column.type = "VARCHAR";
+      isWidened = true;
+    }
   return isWidened;
 }
 
-/**
- * Makes text of the columns of doubles in which some staged number would become another one. Such
- * numbers with a fraction were put into quotes. True when there were any.
- */
-export async function widenDoubles(
+/** Tries one column alone, in a table that is there for it. */
+async function castsAll(
   connection: DuckDBConnection,
-  columns: readonly Column[],
+  column: Column,
   stage: Stage,
 ): Promise<boolean> {
-  const doubles = columns.filter(({ type }) => type === "DOUBLE");
-  if (doubles.length === 0) return false;
-  const counts = doubles.map(({ property }) => {
-    const value = pickText(property);
-    const isRounded = `TRY_CAST(${value} AS HUGEINT) <> TRY_CAST(TRY_CAST(${value} AS DOUBLE) AS HUGEINT)`;
-    return `count(*) FILTER (${pickText(property, "type")} = 'VARCHAR' OR (regexp_matches(${value}, '^-?[0-9]+$') AND (${isRounded}) IS NOT FALSE))`;
-  });
-  const result = await connection.runAndReadAll(
-    `SELECT ${counts.join(", ")} FROM ${readLines(stage)}`,
+  const trial: Table = { database: "temp", schema: "main", name: "_svc_trial" };
+  const tableColumns = [{ name: column.name, type: column.type }];
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE _svc_trial (${tableColumns.map(({ type }) => `v ${type}`)})`,
   );
-  const found = result.getRowsJson()[0] ?? [];
-  const rounded = doubles.filter((_, index) => Number(found[index]) > 0);
-  for (const column of rounded) column.type = "VARCHAR";
-  return rounded.length > 0;
+  try {
+    const texts = textsOnly(stage.batches(), column);
+    await appendRows(connection, trial, tableColumns, [column], texts, noStamp);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await connection.run(`DROP TABLE ${tableName(trial)}`);
+  }
+}
+
+const noStamp = { extractedAtMs: 0, jobId: "" };
+
+async function* textsOnly(
+  batches: AsyncIterable<StagedBatch>,
+  { property }: Column,
+): AsyncGenerator<StagedBatch> {
+  for await (const { rowCount, columns } of batches) {
+    const own = columns.filter(
+      ({ name, encoding }) => name === property && (encoding === "utf8" || encoding === "json"),
+    );
+    if (own.length > 0) yield { rowCount, columns: own };
+  }
 }

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type MergeKeys, quoteName } from "svc-connectors/destination";
-import { type Column, columnList } from "./columns.ts";
+import { type Column, columnDefinitions, columnList } from "./columns.ts";
 import { type Table, tableName } from "./tables.ts";
 
 /** The columns by which rows are deduplicated. */
@@ -28,50 +28,88 @@ export function mergeColumns(
 export const mergedBy = ({ keys, cursor }: MergeColumns) =>
   JSON.stringify([keys.map(({ property }) => property), cursor?.property ?? null]);
 
-const stageTable = "temp.main._svc_stage";
-const batchTable = "temp.main._svc_batch";
+/** The rows that are merged. */
+const batch: Table = { database: "temp", schema: "main", name: "_svc_batch" };
+const batchTable = tableName(batch);
+
+/** Rows that come again unchanged are looked for among so many at a time. */
+const maxRepeated = 2_048;
+
+/** What is known of the rows that are merged. */
+export interface MergeRows {
+  readonly rowCount: number;
+  /** The table has no rows yet. */
+  readonly isFirst: boolean;
+  /** Brings them into a table, in the order of arrival. */
+  fill(into: Table): Promise<void>;
+}
 
 /**
  * Merges rows into a table that has one row per key: of the rows of a key the one with the newest
- * cursor counts, of equally new ones the later arrival. Part of a transaction.
- * @param rows a query that gives them in the order of arrival, with all columns of the table
+ * cursor counts, of equally new ones the later arrival. A row that is there as it comes stays as it
+ * is: an incremental read asks for the rows of its last cursor once more. Part of a transaction.
  */
 export async function mergeRows(
   connection: DuckDBConnection,
   table: Table,
   columns: readonly Column[],
   merge: MergeColumns,
-  rows: string,
+  rows: MergeRows,
 ): Promise<void> {
   const { cursor, deletedAt } = merge;
-  const keys = merge.keys.map(({ name }) => quoteName(name));
   const target = tableName(table);
-  const newest = cursor === undefined ? "" : `${quoteName(cursor.name)} DESC NULLS LAST, `;
-  await connection.run(`CREATE OR REPLACE TEMP TABLE _svc_stage AS ${rows}`);
-  await connection.run(`CREATE OR REPLACE TEMP TABLE _svc_batch AS SELECT * FROM ${stageTable}
-    QUALIFY row_number() OVER (PARTITION BY ${keys.join(", ")} ORDER BY ${newest}rowid DESC) = 1`);
-  await connection.run(`DROP TABLE ${stageTable}`);
-  const isSameKey = keys
-    .map((key) => `known.${key} IS NOT DISTINCT FROM batch.${key}`)
-    .join(" AND ");
-  if (cursor !== undefined) {
+  await connection.run(`CREATE OR REPLACE TEMP TABLE _svc_batch (${columnDefinitions(columns)})`);
+  await rows.fill(batch);
+  await keepNewest(connection, merge);
+  const isSameKey = isSame(merge.keys);
+  if (cursor !== undefined && !rows.isFirst) {
     const isNewer = newer(`known.${quoteName(cursor.name)}`, `batch.${quoteName(cursor.name)}`);
+    const isRepeated = merge.isKept && rows.rowCount <= maxRepeated ? isSame(columns) : "false";
     await connection.run(
-      `DELETE FROM ${batchTable} AS batch USING ${target} AS known WHERE ${isSameKey} AND ${isNewer}`,
+      `DELETE FROM ${batchTable} AS batch USING ${target} AS known WHERE ${isSameKey} AND (${isNewer} OR (${isRepeated}))`,
     );
+    if (rows.rowCount <= maxRepeated && (await isEmpty(connection, batch)))
+      return dropBatch(connection);
   }
-  const isKept = deletedAt === undefined ? "true" : `NOT ${isDeleted(deletedAt)}`;
   if (cursor !== undefined && deletedAt !== undefined)
     await mergeTombstones(connection, table, merge, cursor, deletedAt);
-  await connection.run(
-    `DELETE FROM ${target} AS known USING ${batchTable} AS batch WHERE ${isSameKey}`,
-  );
+  if (!rows.isFirst)
+    await connection.run(
+      `DELETE FROM ${target} AS known USING ${batchTable} AS batch WHERE ${isSameKey}`,
+    );
+  const isKept = deletedAt === undefined ? "true" : `NOT ${isDeleted(deletedAt)}`;
   const list = columnList(columns);
   await connection.run(
-    `INSERT INTO ${target} (${list}) SELECT ${list} FROM ${batchTable} WHERE ${isKept}`,
+    `INSERT INTO ${target} (${list}) SELECT ${list} FROM ${batchTable} WHERE ${isKept} ORDER BY rowid`,
   );
-  await connection.run(`DROP TABLE ${batchTable}`);
+  await dropBatch(connection);
 }
+
+/** Leaves one row per key among those that are merged. */
+async function keepNewest(
+  connection: DuckDBConnection,
+  { keys, cursor }: MergeColumns,
+): Promise<void> {
+  const list = keys.map(({ name }) => quoteName(name)).join(", ");
+  const newest = cursor === undefined ? "" : `${quoteName(cursor.name)} DESC NULLS LAST, `;
+  await connection.run(`DELETE FROM ${batchTable} WHERE rowid IN (SELECT row FROM (
+    SELECT rowid AS row, row_number() OVER (PARTITION BY ${list} ORDER BY ${newest}rowid DESC) AS place FROM ${batchTable}
+  ) WHERE place > 1)`);
+}
+
+const isSame = (columns: readonly Column[]) =>
+  columns
+    .map(({ name }) => `known.${quoteName(name)} IS NOT DISTINCT FROM batch.${quoteName(name)}`)
+    .join(" AND ");
+
+async function isEmpty(connection: DuckDBConnection, table: Table): Promise<boolean> {
+  const result = await connection.runAndReadAll(`SELECT count(*) FROM ${tableName(table)}`);
+  return Number(result.getRows()[0]?.[0]) === 0;
+}
+
+const dropBatch = async (connection: DuckDBConnection) => {
+  await connection.run(`DROP TABLE ${batchTable}`);
+};
 
 /** Leaves one row per key in a table that was only appended to. Part of a transaction. */
 export async function deduplicate(
@@ -80,19 +118,17 @@ export async function deduplicate(
   columns: readonly Column[],
   merge: MergeColumns,
 ): Promise<void> {
-  const rows = "_svc_appended";
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE ${rows} AS SELECT * FROM ${tableName(table)} ORDER BY rowid`,
-  );
-  await connection.run(`DELETE FROM ${tableName(table)}`);
-  await mergeRows(
-    connection,
-    table,
-    columns,
-    merge,
-    `SELECT ${columnList(columns)} FROM temp.main.${rows} ORDER BY rowid`,
-  );
-  await connection.run(`DROP TABLE temp.main.${rows}`);
+  const list = columnList(columns);
+  await mergeRows(connection, table, columns, merge, {
+    rowCount: Number.POSITIVE_INFINITY,
+    isFirst: true,
+    async fill(into) {
+      await connection.run(
+        `INSERT INTO ${tableName(into)} (${list}) SELECT ${list} FROM ${tableName(table)} ORDER BY rowid`,
+      );
+      await connection.run(`DELETE FROM ${tableName(table)}`);
+    },
+  });
 }
 
 /** Null is older than anything. */

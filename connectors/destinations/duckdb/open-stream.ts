@@ -5,9 +5,10 @@ import {
   mergeKeys,
   type WritePlan,
 } from "svc-connectors/destination";
-import type { Column } from "./columns.ts";
+import type { Column, TableColumn } from "./columns.ts";
+import type { LineReader } from "./lines.ts";
 import { type MergeColumns, mergeColumns, mergedBy } from "./merge.ts";
-import type { NumberCare, Stage } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 import type { SavedGeneration, SavedTable } from "./state.ts";
 import type { Table } from "./tables.ts";
 
@@ -19,12 +20,13 @@ export interface OpenStream {
   readonly columns: Column[];
   readonly merge: MergeColumns | undefined;
   readonly stage: Stage;
+  readonly readLines: LineReader;
   /** Where the rows go: the table that people see, or the one beside it. */
   readonly target: Table;
   /** False until the target is made. */
   hasTable: boolean;
-  /** True once the target has all columns, wide enough. */
-  isAligned: boolean;
+  /** What the target has; undefined while it is not known. */
+  tableColumns: readonly TableColumn[] | undefined;
   rowCount: number;
   /**
    * The generation as the last checkpoint left it; undefined when no checkpoint came that a later
@@ -80,14 +82,3 @@ export function mergeOf(
   const { keys } = mergeKeys({ ...configured, primary_key: [] });
   return keys.length > 0 ? mergeColumns({ keys }, columns) : undefined;
 }
-
-/** Which numbers have to be put into quotes to come through exactly. */
-export const numberCare = (columns: readonly Column[]): NumberCare => ({
-  decimals: columns.flatMap(({ property, isExact, type }) =>
-    isExact && type !== "VARCHAR" ? [property] : [],
-  ),
-  texts: columns.flatMap(({ property, isExact, type }) =>
-    isExact && type === "VARCHAR" ? [property] : [],
-  ),
-  hasOthers: columns.some(({ type }) => type === "JSON" || type === "DOUBLE"),
-});

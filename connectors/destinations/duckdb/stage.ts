@@ -1,14 +1,17 @@
+/** Rows on their way into a table: copies of batches, in memory, and in a private file beyond it. */
 import { type FileHandle, open, rm } from "node:fs/promises";
+import type { Batch, BatchColumn } from "svc-connectors/destination";
+import { allNeeds, type NumberNeeds, noNeeds } from "./numbers.ts";
 
-/** Rows on their way into a table: a private file of JSON lines. */
 export interface Stage {
-  readonly path: string;
   readonly rowCount: number;
-  /** A number came that a double may not hold. */
-  readonly hasLongNumbers: boolean;
-  /** No line is longer. */
-  readonly maxLineBytes: number;
-  add(lines: Buffer, rowCount: number): Promise<void>;
+  readonly byteCount: number;
+  /** What each property needs beyond the type that its column had when the rows came. */
+  needs(): ReadonlyMap<string, NumberNeeds>;
+  /** @param needs by property */
+  add(batch: StagedBatch, needs: ReadonlyMap<string, NumberNeeds>): Promise<void>;
+  /** The rows in the order of arrival, again at each call. A batch is valid until the next one. */
+  batches(): AsyncIterable<StagedBatch>;
   /** Says that a checkpoint covers the rows so far. */
   markCovered(): void;
   /** Drops the rows that came after the mark, or all when there is none. */
@@ -18,133 +21,205 @@ export interface Stage {
   remove(): Promise<void>;
 }
 
-/** DuckDB's own default for the longest line. */
-const defaultMaxLineBytes = 16 * 1024 * 1024;
-
-/**
- * The numbers of a stream that DuckDB would round, and that have to be put into quotes: see {@link
- * quoteNumbers}.
- */
-export interface NumberCare {
-  /**
-   * Properties of which no number is rounded, and that become a DECIMAL: a double holds those of up
-   * to 15 digits.
-   */
-  readonly decimals: readonly string[];
-  /** Properties of which every digit is kept, and that become text. */
-  readonly texts: readonly string[];
-  /**
-   * Whether there are other numbers with a fraction, of their own or inside JSON: of these only
-   * those that a double cannot hold.
-   */
-  readonly hasOthers: boolean;
+/** Rows and what was changed in them. */
+export interface StagedBatch extends Pick<Batch, "rowCount" | "columns"> {
+  /** A JSON text for each row that has notes. */
+  readonly meta?: BatchColumn | undefined;
 }
 
-export async function createStage(path: string, care: NumberCare): Promise<Stage> {
-  let rowCount = 0;
-  let byteCount = 0;
-  let covered = { rowCount: 0, byteCount: 0 };
-  let maxLineBytes = defaultMaxLineBytes;
-  let hasLongNumbers = false;
-  const keysOf = (properties: readonly string[]) =>
-    new Set(properties.map((property) => Buffer.from(JSON.stringify(property)).toString("latin1")));
-  const textKeys = keysOf(care.texts);
-  const exactKeys = keysOf([...care.texts, ...care.decimals]);
-  const hasNumbers = exactKeys.size > 0 || care.hasOthers;
-  // Last of all: a file that nobody closes ends the process.
-  const file: FileHandle = await open(path, "w", 0o600);
+/** Bytes of rows that stay in memory. */
+const memoryBytes = 8 * 1024 * 1024;
+
+const nothing = { rows: 0, bytes: 0, fileBytes: 0 };
+
+interface Entry {
+  readonly rowCount: number;
+  readonly byteCount: number;
+  readonly needs: ReadonlyMap<string, NumberNeeds>;
+  /** Undefined: the rows are in the file, at this place. */
+  readonly memory: ArrayBuffer | undefined;
+  readonly fileOffset: number;
+  readonly layout: Layout;
+}
+
+export function createStage(path: string): Stage {
+  let entries: Entry[] = [];
+  let coveredCount = 0;
+  let total = nothing;
+  let file: FileHandle | undefined;
+  const count = ({ rowCount, byteCount, memory }: Entry) => {
+    total = {
+      rows: total.rows + rowCount,
+      bytes: total.bytes + byteCount,
+      fileBytes: total.fileBytes + (memory ? 0 : byteCount),
+    };
+  };
+  const cut = async (kept: number) => {
+    entries = entries.slice(0, kept);
+    coveredCount = kept;
+    total = nothing;
+    entries.forEach(count);
+    await file?.truncate(total.fileBytes);
+  };
   return {
-    path,
     get rowCount() {
-      return rowCount;
+      return total.rows;
     },
-    get hasLongNumbers() {
-      return hasLongNumbers;
+    get byteCount() {
+      return total.bytes;
     },
-    get maxLineBytes() {
-      return maxLineBytes;
+    needs() {
+      const all = new Map<string, NumberNeeds>();
+      for (const { needs } of entries)
+        for (const [property, one] of needs)
+          all.set(property, allNeeds(all.get(property) ?? noNeeds, one));
+      return all;
     },
-    async add(lines, rows) {
-      const text = hasNumbers ? lines.toString("latin1") : "";
-      const isLong = hasNumbers && beyondDouble.test(text);
-      hasLongNumbers ||= care.hasOthers && isLong;
-      const keys = isLong ? exactKeys : textKeys;
-      const kept = mendSurrogates(isLong || keys.size > 0 ? quoteNumbers(text, keys) : lines);
-      for (let offset = 0; offset < kept.length; ) {
-        const { bytesWritten } = await file.write(
-          kept,
-          offset,
-          kept.length - offset,
-          byteCount + offset,
-        );
-        offset += bytesWritten;
+    async add(batch, needs) {
+      const { memory, layout } = copied(batch);
+      const isKept = total.bytes - total.fileBytes + memory.byteLength <= memoryBytes;
+      const fileOffset = total.fileBytes;
+      if (!isKept) {
+        file ??= await open(path, "w+", 0o600);
+        await writeAll(file, memory, fileOffset);
       }
-      byteCount += kept.length;
-      rowCount += rows;
-      maxLineBytes = Math.max(maxLineBytes, kept.length);
+      const entry = {
+        rowCount: batch.rowCount,
+        byteCount: memory.byteLength,
+        needs,
+        memory: isKept ? memory : undefined,
+        fileOffset,
+        layout,
+      };
+      entries.push(entry);
+      count(entry);
+    },
+    async *batches() {
+      let read = new ArrayBuffer(0);
+      for (const { memory, byteCount, fileOffset, layout } of entries) {
+        if (memory === undefined) {
+          if (read.byteLength < byteCount) read = new ArrayBuffer(byteCount);
+          await readAll(file as FileHandle, read, byteCount, fileOffset);
+        }
+        yield viewOf(layout, memory ?? read);
+      }
     },
     markCovered() {
-      covered = { rowCount, byteCount };
+      coveredCount = entries.length;
     },
-    async cutToCovered() {
-      ({ rowCount, byteCount } = covered);
-      await file.truncate(byteCount);
-    },
-    async clear() {
-      rowCount = 0;
-      byteCount = 0;
-      covered = { rowCount, byteCount };
-      hasLongNumbers = false;
-      await file.truncate(0);
-    },
+    cutToCovered: () => cut(coveredCount),
+    clear: () => cut(0),
     async remove() {
-      await file.close();
+      entries = [];
+      await file?.close();
       await rm(path, { force: true });
     },
   };
 }
 
-/**
- * JSON text may hold half of a surrogate pair as an escape; DuckDB refuses the whole file for one.
- */
-function mendSurrogates(lines: Buffer): Buffer {
-  if (!lines.includes("\\ud") && !lines.includes("\\uD")) return lines;
-  const mended = lines
-    .toString("latin1")
-    .replace(
-      /\\(?:u(d[89ab][0-9a-f]{2})(\\ud[c-f][0-9a-f]{2})?|u(d[c-f][0-9a-f]{2})|[\s\S])/gi,
-      (found, high, low, lone) =>
-        lone !== undefined || (high !== undefined && low === undefined) ? "\\ufffd" : found,
-    );
-  return Buffer.from(mended, "latin1");
+async function writeAll(file: FileHandle, memory: ArrayBuffer, at: number): Promise<void> {
+  const bytes = new Uint8Array(memory);
+  for (let offset = 0; offset < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, offset, bytes.length - offset, at + offset);
+    offset += bytesWritten;
+  }
 }
 
-/**
- * DuckDB reads a JSON number with a fraction as a double, but a string into a DECIMAL or text
- * exactly. So numbers of exact properties are put into quotes. Of the others, inside JSON values,
- * only those are that a double cannot hold: a string there is better than another number.
- */
-function quoteNumbers(text: string, exactKeys: ReadonlySet<string>): Buffer {
-  let depth = 0;
-  let key = "";
-  const quoted = text.replace(/"(?:[^"\\]|\\[\s\S])*"|-?\d[\d.eE+-]*|[{}[\]]/g, (token) => {
-    const [first = ""] = token;
-    if (first === "{" || first === "[") depth += 1;
-    else if (first === "}" || first === "]") depth -= 1;
-    // The text before a number of the row itself is its key.
-    else if (first === '"') {
-      if (depth === 1) key = token;
-    } else if (!/^-?\d+$/.test(token)) {
-      const isExact = depth === 1 && exactKeys.has(key);
-      return isExact || digits(token) !== digits(String(Number(token))) ? `"${token}"` : token;
+async function readAll(file: FileHandle, into: ArrayBuffer, count: number, at: number) {
+  const bytes = new Uint8Array(into);
+  for (let offset = 0; offset < count; ) {
+    const { bytesRead } = await file.read(bytes, offset, count - offset, at + offset);
+    if (bytesRead === 0) throw new Error("the stage is cut off");
+    offset += bytesRead;
+  }
+}
+
+/** Of 64 bits, which is how DuckDB takes validity. */
+const align8 = (bytes: number) => Math.ceil(bytes / 8) * 8;
+
+/** Where the parts of a column lie in the memory of its batch. */
+interface ColumnPlace {
+  readonly field: Omit<BatchColumn, "validity" | "values" | "offsets" | "bytes">;
+  readonly validity: Place | undefined;
+  readonly values: Place;
+  /** Of texts: `values` are their bytes. */
+  readonly offsets: Place | undefined;
+}
+
+interface Place {
+  readonly at: number;
+  readonly byteCount: number;
+}
+
+interface Layout {
+  readonly rowCount: number;
+  readonly columns: readonly ColumnPlace[];
+  readonly meta: ColumnPlace | undefined;
+}
+
+/** The batch in memory of its own, and where in it everything is. */
+function copied({ rowCount, columns, meta }: StagedBatch): {
+  readonly memory: ArrayBuffer;
+  readonly layout: Layout;
+} {
+  const parts: { readonly at: number; readonly bytes: Uint8Array }[] = [];
+  let length = 0;
+  const keep = (part: ArrayBufferView): Place => {
+    const { buffer, byteOffset, byteLength } = part;
+    const at = length;
+    parts.push({ at, bytes: new Uint8Array(buffer, byteOffset, byteLength) });
+    length += align8(byteLength);
+    return { at, byteCount: byteLength };
+  };
+  const placeOf = (column: BatchColumn): ColumnPlace => {
+    const validity = column.validity && keep(column.validity.subarray(0, (rowCount + 7) >> 3));
+    if ("offsets" in column) {
+      const { validity: _, offsets, bytes, ...field } = column;
+      return { field, validity, offsets: keep(offsets), values: keep(bytes) };
     }
-    return token;
-  });
-  return Buffer.from(quoted, "latin1");
+    const { validity: _, values, ...field } = column;
+    return { field, validity, offsets: undefined, values: keep(values) };
+  };
+  const layout = { rowCount, columns: columns.map(placeOf), meta: meta && placeOf(meta) };
+  const memory = new ArrayBuffer(length);
+  const bytes = new Uint8Array(memory);
+  for (const part of parts) bytes.set(part.bytes, part.at);
+  return { memory, layout };
 }
 
-/** Numbers with more digits than a double keeps, or larger than any. */
-const beyondDouble = /\d[\d.]{15}|\d[eE]\+?\d{3}/;
+/** The batch that lies in the memory. */
+function viewOf({ rowCount, columns, meta }: Layout, memory: ArrayBuffer): StagedBatch {
+  const bytesAt = ({ at, byteCount }: Place) => new Uint8Array(memory, at, byteCount);
+  const columnOf = ({ field, validity, values, offsets }: ColumnPlace): BatchColumn => {
+    const own = { ...field, validity: validity && bytesAt(validity) };
+    const { at, byteCount } = values;
+    if (offsets)
+      return {
+        ...own,
+        offsets: new Uint32Array(memory, offsets.at, rowCount + 1),
+        bytes: bytesAt(values),
+      } as BatchColumn;
+    const View = views[field.encoding] ?? Uint8Array;
+    const count = byteCount / View.BYTES_PER_ELEMENT;
+    return { ...own, values: new View(memory, at, count) } as BatchColumn;
+  };
+  return { rowCount, columns: columns.map(columnOf), meta: meta && columnOf(meta) };
+}
 
-/** The digits of a number that tell it from others of its size. */
-const digits = (number: string) => number.replace(/[eE].*|[-.]/g, "").replace(/^0+|0+$/g, "");
+/** Of values that are no bytes. */
+const views: Readonly<
+  Partial<
+    Record<
+      BatchColumn["encoding"],
+      Int32ArrayConstructor | Float64ArrayConstructor | BigInt64ArrayConstructor
+    >
+  >
+> = {
+  int32: Int32Array,
+  date32: Int32Array,
+  float64: Float64Array,
+  int64: BigInt64Array,
+  decimal64: BigInt64Array,
+  time64: BigInt64Array,
+  timestamp64: BigInt64Array,
+};

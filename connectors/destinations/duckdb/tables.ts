@@ -1,8 +1,9 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { ConnectorError } from "svc-connectors";
 import { quoteName, toSqlName } from "svc-connectors/destination";
-import { type Column, columnTypes } from "./columns.ts";
+import { type Column, columnDefinitions, columnTypes, type TableColumn } from "./columns.ts";
 import { isTaken } from "./failures.ts";
+import { commonType, shortType } from "./types.ts";
 
 /**
  * A table that rows are loaded into. The database is named too: a schema may be called as it is.
@@ -79,52 +80,67 @@ export async function createTable(
   connection: DuckDBConnection,
   table: Table,
   columns: readonly Column[],
-) {
-  const definitions = columnTypes(columns).map(([name, type]) => `${quoteName(name)} ${type}`);
+): Promise<readonly TableColumn[]> {
   if (table.schema !== "main")
     await connection.run(
       `CREATE SCHEMA IF NOT EXISTS ${quoteName(table.database)}.${quoteName(table.schema)}`,
     );
   await connection
-    .run(`CREATE TABLE ${tableName(table)} (${definitions.join(", ")})`)
+    .run(`CREATE TABLE ${tableName(table)} (${columnDefinitions(columns)})`)
     .catch((error: unknown) => {
       throw isTaken(error) ? tableConflict(table) : error;
     });
+  return columnTypes(columns);
 }
 
-/**
- * Makes an existing table and the columns agree: new columns are added, and where types differ both
- * take one that holds the values of both.
- */
+/** The columns of a table, in its order. */
+export async function readColumns(
+  connection: DuckDBConnection,
+  table: Table,
+): Promise<readonly TableColumn[]> {
+  const result = await connection.runAndReadAll("SELECT name, type FROM pragma_table_info($1)", [
+    tableName(table),
+  ]);
+  return result
+    .getRowsJson()
+    .map(([name, type]) => ({ name: String(name), type: shortType(String(type)) }));
+}
+
+/** Where types differ, both take one that holds the values of both: this is the columns' part. */
+export function widenToTable(
+  columns: readonly Column[],
+  tableColumns: readonly TableColumn[],
+): void {
+  const types = new Map(tableColumns.map(({ name, type }) => [name.toLowerCase(), type]));
+  for (const column of columns) {
+    const type = types.get(column.name.toLowerCase());
+    if (type !== undefined) column.type = commonType(type, column.type);
+  }
+}
+
+/** Adds the columns that the table lacks, and widens its types. Gives what it has then. */
 export async function alignTable(
   connection: DuckDBConnection,
   table: Table,
   columns: readonly Column[],
-) {
-  const result = await connection.runAndReadAll("SELECT name, type FROM pragma_table_info($1)", [
-    tableName(table),
-  ]);
-  const existing = new Map(
-    result
-      .getRowsJson()
-      .map(([name, type]) => [String(name).toLowerCase(), shortType(String(type))]),
-  );
-  for (const [name, type] of columnTypes(columns)) {
-    if (!existing.has(name.toLowerCase()))
-      await connection.run(`ALTER TABLE ${tableName(table)} ADD COLUMN ${quoteName(name)} ${type}`);
+  tableColumns: readonly TableColumn[],
+): Promise<readonly TableColumn[]> {
+  const wanted = new Map(columnTypes(columns).map((one) => [one.name.toLowerCase(), one]));
+  const aligned: TableColumn[] = [];
+  for (const { name, type } of tableColumns) {
+    const { type: wide = type } = wanted.get(name.toLowerCase()) ?? {};
+    wanted.delete(name.toLowerCase());
+    aligned.push({ name, type: wide });
+    if (wide === type) continue;
+    // Bytes as text are base64, as JSON has them.
+    const using = type === "BLOB" ? ` USING to_base64(${quoteName(name)})` : "";
+    await connection.run(
+      `ALTER TABLE ${tableName(table)} ALTER ${quoteName(name)} SET DATA TYPE ${wide}${using}`,
+    );
   }
-  for (const column of columns) {
-    const type = existing.get(column.name.toLowerCase());
-    if (type === undefined || type === column.type) continue;
-    column.type = wider(type, column.type);
-    if (column.type !== type)
-      await connection.run(
-        `ALTER TABLE ${tableName(table)} ALTER ${quoteName(column.name)} SET DATA TYPE ${column.type}`,
-      );
+  for (const { name, type } of wanted.values()) {
+    await connection.run(`ALTER TABLE ${tableName(table)} ADD COLUMN ${quoteName(name)} ${type}`);
+    aligned.push({ name, type });
   }
+  return aligned;
 }
-
-const wider = (one: string, other: string) =>
-  [one, other].every((type) => type === "BIGINT" || type === "HUGEINT") ? "HUGEINT" : "VARCHAR";
-
-const shortType = (type: string) => type.replace("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ");

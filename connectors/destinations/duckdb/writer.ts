@@ -20,10 +20,14 @@ import { commit, dropNext } from "./commit.ts";
 import { abandon, complete } from "./completion.ts";
 import { openDatabase } from "./database.ts";
 import { working } from "./failures.ts";
-import { generationOf, isFree, mergeOf, numberCare, type OpenStream } from "./open-stream.ts";
+import { needsBeyond } from "./fit.ts";
+import { createLineReader } from "./lines.ts";
+import { notesColumn } from "./notes.ts";
+import type { NumberNeeds } from "./numbers.ts";
+import { generationOf, isFree, mergeOf, type OpenStream } from "./open-stream.ts";
 import { openTables } from "./opening.ts";
 import type { DuckdbContext } from "./spec.ts";
-import { createStage } from "./stage.ts";
+import { createStage, type StagedBatch } from "./stage.ts";
 import type { SavedTable } from "./state.ts";
 import { nextTable, shortTableName } from "./tables.ts";
 import type { Writing } from "./writing.ts";
@@ -66,6 +70,14 @@ function createSink(writing: Writing): DestinationSink {
       await database.checkpoint(connection);
   }
 
+  async function add(open: OpenStream, batch: StagedBatch): Promise<void> {
+    await open.stage.add(batch, needsOf(open, batch));
+    open.rowCount += batch.rowCount;
+    const { rowCount, byteCount } = open.stage;
+    if ((rowCount >= bulk.rows || byteCount >= bulk.bytes) && isFree(open))
+      await commit(writing, open, generationOf(open, undefined));
+  }
+
   return {
     lineFormat: "rows",
     savedState: () =>
@@ -83,11 +95,12 @@ function createSink(writing: Writing): DestinationSink {
     write: (stream, lines, rowCount) =>
       working(async () => {
         const open = streams.at(stream);
-        await open.stage.add(lines, rowCount);
-        open.rowCount += rowCount;
-        if (open.stage.rowCount >= bulkRows && isFree(open))
-          await commit(writing, open, generationOf(open, undefined));
+        await add(open, open.readLines(lines, rowCount));
       }),
+    writeBatch: (stream, { rowCount, columns, notes }) =>
+      working(() =>
+        add(streams.at(stream), { rowCount, columns, meta: notesColumn(notes, rowCount) }),
+      ),
     checkpoint: (stream, state, rowCount) =>
       working(async () => {
         const open = streams.at(stream);
@@ -156,17 +169,18 @@ function createOpenStreams(writing: Writing) {
       saved.columns = columnNames(named, saved.columns);
       const columns = named.map(toColumn);
       const base = saved.generations[plan.place];
-      const stagePath = join(database.stageFolder, `${stageName}-${stageCount++}.jsonl`);
+      const stagePath = join(database.stageFolder, `${stageName}-${stageCount++}`);
       openStreams.set(streamKey(stream), {
         saved,
         ordered,
         plan,
         columns,
         merge: mergeOf(ordered, plan, columns),
-        stage: await createStage(stagePath, numberCare(columns)),
+        stage: createStage(stagePath),
+        readLines: createLineReader(columns),
         target: plan.place === "current" ? saved.table : nextTable(saved.table),
         hasTable: base !== undefined,
-        isAligned: base === undefined,
+        tableColumns: undefined,
         rowCount: base?.rowCount ?? 0,
         covered: undefined,
       });
@@ -180,5 +194,16 @@ function createOpenStreams(writing: Writing) {
  */
 const checkpointEvery = 500;
 
-/** Rows loaded at a time where no checkpoint decides it. */
-const bulkRows = 100_000;
+/** Rows loaded at a time where no checkpoint decides it: two groups of rows of DuckDB's. */
+const bulk = { rows: 245_760, bytes: 256 * 1024 * 1024 } as const;
+
+/** What the rows need beyond the types that the columns have, by property. */
+function needsOf({ columns }: OpenStream, batch: StagedBatch): ReadonlyMap<string, NumberNeeds> {
+  const types = new Map(columns.map(({ property, type }) => [property, type]));
+  const needs = new Map<string, NumberNeeds>();
+  for (const column of batch.columns) {
+    const own = needsBeyond(column, batch.rowCount, types.get(column.name) ?? "VARCHAR");
+    if (own) needs.set(column.name, own);
+  }
+  return needs;
+}
