@@ -22,6 +22,12 @@ const files = {
   "llhttp/llhttp.wasm": "node_modules/@mswjs/interceptors/lib/node/llhttp/llhttp.wasm",
 };
 
+/**
+ * Native parts that packages look for and do without: compiled for one machine, they stay out, and
+ * nothing of a user's folders is loaded in their place.
+ */
+const native = /\.node$|^cpu-features$/;
+
 /** The names that modules import of each package. */
 type Uses = Map<string, Set<string>>;
 
@@ -110,6 +116,14 @@ async function bundle(uses: Uses): Promise<void> {
         name: "entries",
         resolveId: (id) => (id.startsWith(prefix) ? id : undefined),
         load: (id) => entries.get(id.slice(prefix.length)),
+      },
+      {
+        name: "native",
+        resolveId: (id) => (native.test(id) ? `\0native:${id}` : undefined),
+        load: (id) =>
+          id.startsWith("\0native:")
+            ? "module.exports = {}; throw new Error('left out of the package');"
+            : undefined,
       },
     ],
   });
