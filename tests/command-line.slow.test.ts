@@ -185,7 +185,7 @@ test("run speaks the Airbyte Protocol: a catalog from discover, records, states 
   ).toBe("COMPLETE");
 });
 
-const own = ["read", "check", "discover", "spec", "config", "run", "version"];
+const own = ["read", "check", "discover", "spec", "config", "run", "version", "completion"];
 test.each([
   ...own,
   ...builders.map(([name]) => name),

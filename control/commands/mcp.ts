@@ -19,8 +19,8 @@ Variables:
   SVC_TOKEN_FILE    the file with an access token, of svc token create --client mcp
 
 Example:
-  svc token create --client mcp > token.txt
-  SVC_API_BASE_URL=http://127.0.0.1:8080${basePath} SVC_TOKEN_FILE=token.txt svc mcp`,
+    svc token create --client mcp > token.txt
+    SVC_API_BASE_URL=http://127.0.0.1:8080${basePath} SVC_TOKEN_FILE=token.txt svc mcp`,
     )
     .action(() => serveMcp(terminal));
 };

@@ -48,9 +48,9 @@ export const createCompletion =
         "after",
         `
 Where shells look for it:
-  svc completion bash > ~/.local/share/bash-completion/completions/svc
-  svc completion zsh > ~/.zfunc/_svc        # with fpath+=~/.zfunc before compinit in ~/.zshrc
-  svc completion fish > ~/.config/fish/completions/svc.fish`,
+    svc completion bash > ~/.local/share/bash-completion/completions/svc
+    svc completion zsh > ~/.zfunc/_svc        # with fpath+=~/.zfunc before compinit in ~/.zshrc
+    svc completion fish > ~/.config/fish/completions/svc.fish`,
       )
       .action(async (name) => {
         const shell = shells.find((one) => one === name);
