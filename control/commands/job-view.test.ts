@@ -52,6 +52,9 @@ const streams = [
 test("a terminal shows one line, redrawn: the stream, rows, speed and time", async () => {
   const { view, texts, pass } = open(true);
   await view.show(job({ records_synced: 1_000, bytes_synced: 1_000_000 }), streams);
+  expect(texts.err, "no speed without anything to compare with").toBe(
+    "\r\u001b[Krunning  public.people  1,000 rows  1 of 2 streams  30.0 s",
+  );
   pass(1_000);
   await view.show(job({ records_synced: 12_345, bytes_synced: 3_000_000 }), streams);
   expect(texts.err.split("\r\u001b[K").at(-1)).toBe(
