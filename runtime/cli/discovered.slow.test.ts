@@ -41,6 +41,18 @@ export default defineSource({
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+/** Time enough passes between any two looks at it that each is worth a line of progress. */
+function impatientClock() {
+  let nowMs = 0;
+  return {
+    ...systemClock,
+    now() {
+      nowMs += 11_000;
+      return nowMs;
+    },
+  };
+}
+
 async function svc(...args: string[]) {
   const texts = { stdout: "", stderr: "" };
   const into = (name: keyof typeof texts) =>
@@ -53,8 +65,8 @@ async function svc(...args: string[]) {
   const code = await main([...args, "--config", "c.json"], {
     stdout: into("stdout"),
     stderr: into("stderr"),
-    createHost,
-    clock: systemClock,
+    createHost: (options) => createHost({ ...options, clock: systemClock }),
+    clock: impatientClock(),
     cwd: folder,
     isTTY: false,
     onSignal: () => ({ [Symbol.dispose]: () => {} }),
@@ -71,6 +83,14 @@ test("discover tells what is skipped, and about how many rows there are", async 
   expect(stdout).toMatch(
     /cursor +rows, about\ntables\.small .* 12,000\ntables\.other .*refresh\n$/,
   );
+});
+
+test("read shows how much has come of what discover has estimated", async () => {
+  const { code, stderr } = await svc("read", "./tables.mts", "--out", "some", "--streams", "small");
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^tables\.small 0 % {2}1 of about 12,000 rows {2}/m);
+  const both = await svc("read", "./tables.mts", "--out", "both");
+  expect(both.stderr).toMatch(/^tables\.small 0 % {2}1 rows {2}/m);
 });
 
 test("read tells it once, and of streams that are named only what was asked for", async () => {
