@@ -38,19 +38,32 @@ function createValidator(): Ajv2020 {
     strictTypes: false,
     strictRequired: false,
     ownProperties: true,
+    // Compiling what schemas are checked with takes longer than any schema: once is enough.
+    validateSchema: false,
   });
   addFormats(ajv);
   for (const keyword of annotations) ajv.addKeyword({ keyword });
   return ajv;
 }
 
-/** As {@link compileSchema}, for a schema of the runtime: compiled when it is first needed. */
+/**
+ * As {@link compileSchema}, for a schema of the runtime, which nobody has to look at: compiled when
+ * it is first needed.
+ */
 export function compileLater(schema: object): (document: JsonValue) => readonly Fault[] {
-  let compiled: ReturnType<typeof compileSchema> | undefined;
+  let compiled: ReturnType<typeof compile> | undefined;
   return (document) => {
-    compiled ??= compileSchema(schema);
+    compiled ??= compile(schema, slowKeywords.test(JSON.stringify(schema)));
     return compiled(document);
   };
+}
+
+let schemaValidator: Ajv2020 | undefined;
+
+/** @throws Error when it is no JSON Schema (2020-12) */
+function requireSchema(schema: object): void {
+  schemaValidator ??= createValidator();
+  if (schemaValidator.validateSchema(schema) !== true) throw new Error("it is no JSON Schema");
 }
 
 /**
@@ -75,6 +88,7 @@ export function compileSchema(schema: object): (document: JsonValue) => readonly
   const text = JSON.stringify(schema);
   const known = compiledSchemas.get(text);
   if (known) return known;
+  requireSchema(schema);
   const compiled = compile(schema, slowKeywords.test(text));
   for (const oldest of compiledSchemas.keys()) {
     if (compiledSchemas.size < maxCompiledSchemas) break;
