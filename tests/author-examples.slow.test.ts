@@ -1,6 +1,6 @@
 /**
  * The examples that README.md and docs/authors.md show, as they stand there: they compile, and whole
- * connectors record from a provider and meet the kit's core rules.
+ * connectors record from a provider and meet the kit's rules.
  */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -170,7 +170,7 @@ describe.each(examples)("the connector that $page shows", (example) => {
     expect(await compile(place(), "-p", ".")).toBe("");
   });
 
-  test("is recorded, and meets the kit's core rules", async () => {
+  test("is recorded, and meets the kit's rules of the core and of resuming", async () => {
     await using server = await startServer({ hostname, answer: (one) => answerOf(example, one) });
     await recordExample(place(), name, config, { seams: server.seams });
     const { failed, passed } = await tryRules(place());
@@ -250,10 +250,10 @@ const recordExample = (
     ...way,
   });
 
-/** The core rules: those that did not pass, with their problems, and how many did. */
+/** Rules of the core and of resuming: those that did not pass, with their problems, and how many did. */
 async function tryRules(cwd: string) {
   await using kit = await openKit({
-    ...{ connector: ".", cwd, kind, profiles: ["core"], rules: [] },
+    ...{ connector: ".", cwd, kind, profiles: ["core", "resumable"], rules: [] },
     ...{ seed: 1, isExhaustive: false, effort, command: "svc conformance ." },
   });
   const { rules } = await kit.run();
