@@ -1,16 +1,14 @@
 /**
- * The record writer (validation, projection, serialisation: the worker's part), and with it the
- * check and envelope of the lines (the host's part), against JSON.stringify of the whole, unchecked
- * Airbyte message; each up to the bytes of a page of 500 rows. Prints one line a shape of record; a
+ * The record writer (validation, projection, columns: the worker's part), and with it the look at
+ * the batch and its lines (the host's part), against JSON.stringify of the whole, unchecked Airbyte
+ * message; each up to the bytes of a page of 500 rows. Prints one line a shape of record; a
  * ratio is records/s over records/s.
  */
 import { performance } from "node:perf_hooks";
 import { Type } from "typebox";
+import { createLineWriter } from "../fixtures/written-rows.ts";
 import type { Row } from "../runtime/contract/output.ts";
 import { Nullable, Timestamp } from "../runtime/contract/spec.ts";
-import { createLineFormatter } from "../runtime/wire/record-line.ts";
-import { checkRowLines } from "../runtime/wire/row-lines.ts";
-import { compileRecordWriter } from "../runtime/worker/records/writer.ts";
 
 const rowCount = 100_000;
 const rowsPerPage = 500;
@@ -94,13 +92,13 @@ const shapes = {
 /** Time of the fastest round in ns a row. */
 function measure(
   pages: readonly (readonly Row[])[],
-  toBytes: (rows: readonly Row[]) => Buffer,
+  write: (rows: readonly Row[]) => { readonly length: number },
 ): number {
   const times: number[] = [];
   for (let round = 0; round < rounds; round++) {
     const start = performance.now();
     let byteCount = 0;
-    for (const page of pages) byteCount += toBytes(page).length;
+    for (const page of pages) byteCount += write(page).length;
     if (byteCount === 0) throw new Error("nothing was written");
     times.push(performance.now() - start);
   }
@@ -116,8 +114,7 @@ for (const [name, { schema, row }] of Object.entries(shapes)) {
     rows.slice(page * rowsPerPage, (page + 1) * rowsPerPage),
   );
   const stream = { name: "bench", schema };
-  const writer = compileRecordWriter(stream);
-  const format = createLineFormatter(stream, "airbyte");
+  const { write, pack } = createLineWriter(stream, "airbyte");
   const naive = measure(pages, (page) => {
     let text = "";
     for (const data of page) {
@@ -125,13 +122,10 @@ for (const [name, { schema, row }] of Object.entries(shapes)) {
     }
     return Buffer.from(text);
   });
-  const worker = measure(pages, (page) => Buffer.from(writer.write(page)));
-  const whole = measure(pages, (page) => {
-    const lines = Buffer.from(writer.write(page));
-    return format(lines, page.length, checkRowLines(lines, page.length), emittedAtMs);
-  });
+  const worker = measure(pages, pack);
+  const whole = measure(pages, write);
   const against = (ns: number) => `${ns.toFixed(0)} ns (ratio ${(naive / ns).toFixed(2)})`;
   console.log(
-    `${name}: JSON.stringify ${naive.toFixed(0)} ns a row, record writer ${against(worker)}, with envelope ${against(whole)}`,
+    `${name}: JSON.stringify ${naive.toFixed(0)} ns a row, record writer ${against(worker)}, as lines ${against(whole)}`,
   );
 }

@@ -56,9 +56,9 @@ async function hear(ending: string) {
   let recordCount = 0;
   let lastStatus: JsonObject = {};
   const handlers: SessionHandlers = {
-    async onRecords(_index, rowCount) {
+    async onBatch(_index, payload) {
       const isFirst = recordCount === 0;
-      recordCount += rowCount;
+      recordCount += payload.readUInt32LE(0);
       if (!isFirst) return;
       began.resolve();
       await written;

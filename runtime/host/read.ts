@@ -1,10 +1,10 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
-import { ByteWriter } from "../batches/byte-writer.ts";
 import {
   type BatchInspector,
   createBatchInspector,
   createBatchMemory,
 } from "../batches/inspect.ts";
+import { createLineMemory } from "../batches/line-bytes.ts";
 import { createLineRenderer, type LineRenderer } from "../batches/render-lines.ts";
 import { budgets } from "../contract/budgets.ts";
 import { type ConfiguredStream, streamLabel } from "../contract/catalog.ts";
@@ -67,7 +67,7 @@ export async function read(
   );
   // One batch is looked at and written at a time, of whatever stream.
   const memory = createBatchMemory();
-  const rendered = new ByteWriter();
+  const rendered = createLineMemory();
   const streams: StreamProgress[] = requests.map((one) => ({
     request: one,
     format: createLineFormatter(one.stream, sink.lineFormat),

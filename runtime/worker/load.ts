@@ -3,6 +3,7 @@ import { ConnectorError } from "../contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../contract/json.ts";
 import type { Source } from "../contract/source.ts";
 import type { Stream } from "../contract/stream.ts";
+import { withTopProperties } from "./top-properties.ts";
 
 /** Imports a connector module. @throws CONNECTOR_INVALID when it does not export a source */
 export async function loadSource(url: string): Promise<Source> {
@@ -107,7 +108,7 @@ export function toCatalogStream(stream: Stream): CatalogStream {
   return {
     name: stream.name,
     ...(stream.namespace === undefined ? {} : { namespace: stream.namespace }),
-    json_schema: stream.schema as CatalogStream["json_schema"],
+    json_schema: withTopProperties(stream.schema as CatalogStream["json_schema"]),
     supported_sync_modes: stream.syncModes ?? ["full_refresh"],
     source_defined_cursor: stream.cursorField !== undefined,
     default_cursor_field: stream.cursorField === undefined ? [] : [stream.cursorField],

@@ -1,4 +1,4 @@
-import type { Batch } from "../contract/batch.ts";
+import type { Batch, BatchField } from "../contract/batch.ts";
 import type { CatalogStream } from "../contract/catalog.ts";
 import type { Context } from "../contract/context.ts";
 import type { Egress } from "../contract/egress.ts";
@@ -8,7 +8,14 @@ import { isJsonObject } from "../contract/json.ts";
 import type { Output, Row } from "../contract/output.ts";
 import type { Source } from "../contract/source.ts";
 import type { SelectedStream, Stream } from "../contract/stream.ts";
-import { batchRanges, packBatch, packedBytes, packNotes } from "../wire/columns/pack.ts";
+import { batchFields } from "../wire/columns/fields.ts";
+import {
+  batchRanges,
+  packBatch,
+  packedBytes,
+  packNotes,
+  type RowRange,
+} from "../wire/columns/pack.ts";
 import { deepFreeze } from "../wire/deep-freeze.ts";
 import { stringifyExact } from "../wire/exact-json.ts";
 import { type FrameWriter, frameKind } from "../wire/frames.ts";
@@ -84,7 +91,12 @@ export async function read(
   for (const [index, request] of selection.entries()) {
     if (signal.aborted) throw new ConnectorError("CANCELLED");
     writer.sendJson(frameKind.status, index, { status: "started" });
-    const output = createStreamOutput(selectStream(source, request), index, writer);
+    const output = createStreamOutput(
+      selectStream(source, request),
+      batchFields(request),
+      index,
+      writer,
+    );
     try {
       await readStream(source, context, request, output, signal);
       await output.flush();
@@ -171,105 +183,57 @@ interface StreamOutput {
   summary(): { nulledCount: number; droppedFields: readonly string[] };
 }
 
-/**
- * A frame of records is sent at about this many characters: large enough to be cheap, small enough
- * to flow.
- */
-const frameChars = 64 * 1024;
 /** Rows that wait for company at most this long, when a connector yields them one by one. */
 const maxWaitMs = 500;
-const maxWaitingRows = 500;
-
-/** The host takes a frame of many rows up to this size; a longer one holds a single row. */
-const maxFrameChars = 1024 * 1024;
-
-/** The lines in pieces that are no longer, each with the number of its lines. */
-function* cutLines(text: string, count: number): Generator<readonly [string, number]> {
-  if (text.length <= maxFrameChars) return yield [text, count];
-  for (let from = 0, end = 0; from < text.length; from = end) {
-    let lines = 0;
-    do {
-      end = text.indexOf("\n", end) + 1;
-      lines++;
-    } while (end < text.length && text.indexOf("\n", end) + 1 - from <= maxFrameChars);
-    yield [text.slice(from, end), lines];
-  }
-}
 
 function createStreamOutput(
   stream: SelectedStream,
+  fields: readonly BatchField[],
   index: number,
   writer: FrameWriter,
 ): StreamOutput {
-  const recordWriter = compileRecordWriter(stream);
-  let waiting: Row[] = [];
+  const recordWriter = compileRecordWriter(stream, fields);
   let timer: NodeJS.Timeout | undefined;
   let hasCheckpoint = false;
   let nulledInBatches = 0;
-  let rowsPerFrame = 64;
 
-  const send = async (rows: readonly Row[]) => {
-    for (let from = 0; from < rows.length; ) {
-      const part =
-        from === 0 && rows.length <= rowsPerFrame ? rows : rows.slice(from, from + rowsPerFrame);
-      from += part.length;
-      const text = recordWriter.write(part);
-      rowsPerFrame = Math.max(
-        1,
-        Math.min(5000, Math.ceil((frameChars * part.length) / Math.max(1, text.length))),
-      );
-      for (const [lines, count] of cutLines(text, part.length))
-        if (!writer.sendText(frameKind.records, index, count, lines)) await writer.drained();
-    }
+  const send = (batch: Batch, range: RowRange): boolean => {
+    const notes = packNotes(batch.notes, range);
+    const length = packedBytes(batch, range, notes.length);
+    return writer.sendPacked(frameKind.batch, index, length, (into) =>
+      packBatch(batch, range, notes, into),
+    );
   };
   const flush = async () => {
     clearTimeout(timer);
     timer = undefined;
-    const rows = waiting;
-    waiting = [];
-    if (rows.length > 0) await send(rows);
-  };
-  /** A row that cannot be written fails the next call, where the connector's loop meets it. */
-  let lateFailure: unknown;
-  const flushLater = () => {
-    flush().catch((error: unknown) => {
-      lateFailure = error;
-    });
+    if (recordWriter.rowCount === 0) return;
+    // At once as a whole: whoever adds rows meanwhile uses the same memory.
+    const batch = recordWriter.take();
+    for (const range of batchRanges(batch)) send(batch, range);
+    await writer.drained();
   };
 
   return {
     stream,
-    async flush() {
-      await flush();
-      if (lateFailure !== undefined) throw lateFailure;
-    },
+    flush,
     async records(rows) {
-      if (lateFailure !== undefined) throw lateFailure;
       if (!Array.isArray(rows))
         throw new ConnectorError("RECORD_INVALID", {
           stream: stream.name,
           problem: "rows must be an array",
         });
-      if (rows.length > 1) {
-        await flush();
-        return send(rows);
+      for (let from = 0; from < rows.length; ) {
+        from = recordWriter.add(rows, from);
+        if (from < rows.length) await flush();
       }
-      waiting.push(...rows);
-      if (waiting.length >= maxWaitingRows) await flush();
-      else timer ??= setTimeout(flushLater, maxWaitMs);
+      if (rows.length > 1) await flush();
+      else timer ??= setTimeout(() => void flush(), maxWaitMs);
     },
     async batch(batch) {
       await flush();
-      if (lateFailure !== undefined) throw lateFailure;
       for (const { fields } of batch.notes) nulledInBatches += fields.length;
-      for (const range of batchRanges(batch)) {
-        const notes = packNotes(batch.notes, range);
-        const length = packedBytes(batch, range, notes.length);
-        const hasRoom = writer.sendPacked(frameKind.batch, index, length, (into) =>
-          packBatch(batch, range, notes, into),
-        );
-        if (!hasRoom) await writer.drained();
-      }
+      for (const range of batchRanges(batch)) if (!send(batch, range)) await writer.drained();
     },
     async checkpoint(state) {
       await flush();

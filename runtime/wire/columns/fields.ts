@@ -1,23 +1,42 @@
 /** The columns of a stream, from its schema: what both sides of the wire agree on by themselves. */
 import type { BatchField, ColumnKind } from "../../contract/batch.ts";
 import type { JsonSchema } from "../../contract/json.ts";
+import type { SelectedStream } from "../../contract/stream.ts";
 import type { StreamRequest } from "../verb-request.ts";
 
 /**
  * The properties that are read, in the order of the schema: the selected ones, the primary key and
  * the cursor.
  */
-export function batchFields(request: StreamRequest): BatchField[] {
-  const { stream, syncMode, cursorField, selectedFields } = request;
-  const keys = new Set(stream.source_defined_primary_key.map(([name]) => name));
-  if (cursorField !== undefined && syncMode === "incremental") keys.add(cursorField);
-  const selected = selectedFields && new Set(selectedFields);
-  const properties = Object.entries(
-    (stream.json_schema.properties ?? {}) as Record<string, JsonSchema>,
-  );
+export function batchFields({ stream, ...selection }: StreamRequest): BatchField[] {
+  return streamFields({
+    ...selection,
+    schema: stream.json_schema,
+    primaryKey: stream.source_defined_primary_key.flatMap(([name]) => name ?? []),
+  });
+}
+
+/** The columns that a batch of the stream has, in their order: for connectors that yield batches. */
+export function streamFields({
+  schema,
+  primaryKey = [],
+  syncMode,
+  cursorField,
+  selectedFields,
+}: Pick<
+  SelectedStream,
+  "schema" | "primaryKey" | "syncMode" | "cursorField" | "selectedFields"
+>): BatchField[] {
+  const keys = new Set(primaryKey);
+  const cursor = syncMode === "incremental" ? cursorField : undefined;
+  const selected = selectedFields && new Set([...selectedFields, ...keys, cursor]);
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
   return properties
-    .filter(([name]) => selected === undefined || selected.has(name) || keys.has(name))
-    .map(([name, schema]) => ({ name, ...kindOf(schema), isKey: keys.has(name) }));
+    .filter(([name]) => selected === undefined || selected.has(name))
+    .map(([name, property]) => {
+      const held = kindOf(property);
+      return { name, ...held, isKey: keys.has(name) || (name === cursor && !held.isNullable) };
+    });
 }
 
 /** What a property holds. What is not of one kind is JSON. */
@@ -35,6 +54,11 @@ type Alternative = ColumnKind | "null" | "any";
 const numeric: ReadonlySet<Alternative> = new Set(["integer", "number"]);
 
 function alternatives(schema: JsonSchema): Alternative[] {
+  const own = alternativesOf(schema);
+  return schema.nullable === true && schema.type !== undefined ? [...own, "null"] : own;
+}
+
+function alternativesOf(schema: JsonSchema): Alternative[] {
   const listed = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(listed)) return listed.flatMap((one: JsonSchema) => alternatives(one));
   if (schema.type === undefined) return ["any"];

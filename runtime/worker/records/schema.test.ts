@@ -2,9 +2,9 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { createLineWriter, fieldsOf } from "../../../fixtures/written-rows.ts";
 import type { JsonSchema, JsonValue } from "../../contract/json.ts";
 import { isJsonEqual, parseExact } from "../../wire/exact-json.ts";
-import { notesMark } from "../../wire/record-line.ts";
 import { compileRecordWriter } from "./writer.ts";
 
 // The writer's idea of a schema is held to Ajv's.
@@ -26,9 +26,8 @@ const root = (schema: JsonSchema): JsonSchema => ({
 });
 
 function write(schema: JsonSchema, value: unknown) {
-  const writer = compileRecordWriter({ name: "s", schema: root(schema) });
-  const [row = ""] = writer.write([{ value }]).split(notesMark);
-  const data = JSON.parse(row);
+  const { writer, write } = createLineWriter({ name: "s", schema: root(schema) });
+  const { _svc_meta: _, ...data } = JSON.parse(write([{ value }]));
   return { data, nulledCount: writer.nulledCount };
 }
 
@@ -228,7 +227,8 @@ const cases = (strange: boolean) =>
 /** patternProperties joined with another open object: refused when compiled. */
 function hasRefusedCombination(schema: JsonSchema): boolean {
   try {
-    compileRecordWriter({ name: "s", schema: root(schema) });
+    const stream = { name: "s", schema: root(schema) };
+    compileRecordWriter(stream, fieldsOf(stream));
     return false;
   } catch (error) {
     expect((error as { details: unknown }).details).toMatchObject({
@@ -285,8 +285,8 @@ test("property: a number's text goes through unchanged or is noted, at any size"
   fc.assert(
     fc.property(text, schema, (source, members) => {
       const value = (parseExact(`[${source}]`) as unknown[])[0];
-      const writer = compileRecordWriter({ name: "s", schema: root(members) });
-      const line = writer.write([{ value }]);
+      const { writer, write } = createLineWriter({ name: "s", schema: root(members) });
+      const line = write([{ value }]);
       const fits =
         (members.type === "number" || !source.includes(".")) &&
         Number(source) >= Number(members.minimum ?? -Infinity) &&

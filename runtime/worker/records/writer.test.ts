@@ -1,13 +1,12 @@
 import { Type } from "typebox";
 import { expect, test } from "vitest";
+import { createLineWriter } from "../../../fixtures/written-rows.ts";
 import type { JsonSchema } from "../../contract/json.ts";
 import type { Row } from "../../contract/output.ts";
 import type { LineFormat } from "../../contract/sink.ts";
 import { Nullable, Timestamp } from "../../contract/spec.ts";
 import { parseExact, rawJson } from "../../wire/exact-json.ts";
-import { createLineFormatter, notesMark } from "../../wire/record-line.ts";
-import { checkRowLines } from "../../wire/row-lines.ts";
-import { compileRecordWriter, type RecordStream } from "./writer.ts";
+import type { RecordStream } from "./writer.ts";
 
 const properties = (members: Record<string, unknown>): JsonSchema => ({
   type: "object",
@@ -22,10 +21,7 @@ function line(
   format: LineFormat = "rows",
 ): string {
   const stream = { name: "people", schema, ...options };
-  const lines = Buffer.from(compileRecordWriter(stream).write([row]));
-  const text = String(
-    createLineFormatter(stream, format)(lines, 1, checkRowLines(lines, 1), 1_700_000_000_000),
-  );
+  const text = createLineWriter(stream, format).write([row]);
   expect(text.endsWith("\n")).toBe(true);
   return text.slice(0, -1);
 }
@@ -54,11 +50,14 @@ test("a value of another type is written as null and noted in the words of the p
 });
 
 test("notes belong to their row only, and the count goes on", () => {
-  const writer = compileRecordWriter({ name: "s", schema: properties({ a: { type: "string" } }) });
-  const lines = writer.write([{ a: 1 }, { a: "x" }, { a: 2 }]).split("\n");
-  expect(lines.map((text) => text.includes(notesMark))).toEqual([true, false, true, false]);
+  const { writer, write } = createLineWriter({
+    name: "s",
+    schema: properties({ a: { type: "string" } }),
+  });
+  const lines = write([{ a: 1 }, { a: "x" }, { a: 2 }]).split("\n");
+  expect(lines.map((text) => text.includes("_svc_meta"))).toEqual([true, false, true, false]);
   expect(writer.nulledCount).toBe(2);
-  writer.write([{ a: 3 }]);
+  write([{ a: 3 }]);
   expect(writer.nulledCount).toBe(3);
 });
 
@@ -68,19 +67,17 @@ test("only declared properties leave, at any depth, and what was left out is kno
     owner: Type.Object({ name: Type.String() }),
     list: Type.Array(Type.Object({ a: Type.Integer() })),
   });
-  const writer = compileRecordWriter({ name: "s", schema });
+  const { writer, write } = createLineWriter({ name: "s", schema });
   const row = { id: 1, token: "t", owner: { name: "n", password: "p" }, list: [{ a: 1, b: 2 }] };
-  expect(writer.write([row, row])).toBe(
-    `${'{"id":1,"owner":{"name":"n"},"list":[{"a":1}]}\n'.repeat(2)}`,
-  );
+  expect(write([row, row])).toBe(`${'{"id":1,"owner":{"name":"n"},"list":[{"a":1}]}\n'.repeat(2)}`);
   expect([...writer.droppedFields].sort()).toEqual(["b", "password", "token"]);
 });
 
 test("left-out properties are found in whichever row they first appear, and at most 100 names are kept", () => {
-  const writer = compileRecordWriter({ name: "s", schema: properties({ a: {} }) });
-  writer.write([{ a: 1 }, { a: 1 }, { a: 1, b: 2 }, { c: 3 }]);
+  const { writer, write } = createLineWriter({ name: "s", schema: properties({ a: {} }) });
+  write([{ a: 1 }, { a: 1 }, { a: 1, b: 2 }, { c: 3 }]);
   expect([...writer.droppedFields]).toEqual(["b", "c"]);
-  writer.write([Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x${index}`, 1]))]);
+  write([Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x${index}`, 1]))]);
   expect(writer.droppedFields.size).toBe(100);
 });
 
@@ -94,8 +91,8 @@ test("only selected properties leave, besides the primary key and the cursor", (
   const row = { id: 1, at: "2024-01-01T00:00:00Z", name: "n", email: "e" };
   const options = { selectedFields: ["name"], primaryKey: ["id"], cursorField: "at" };
   expect(line(schema, row, options)).toBe('{"id":1,"at":"2024-01-01T00:00:00Z","name":"n"}');
-  const writer = compileRecordWriter({ name: "s", schema, ...options });
-  writer.write([row]);
+  const { writer, write } = createLineWriter({ name: "s", schema, ...options });
+  write([row]);
   expect(writer.droppedFields.size).toBe(0);
 });
 
@@ -127,11 +124,16 @@ test("after a row that failed, the next batch starts clean", () => {
     a: { type: "string" },
     at: { type: "string" },
   });
-  const writer = compileRecordWriter({ name: "s", schema, primaryKey: ["id"], cursorField: "at" });
-  expect(() => writer.write([{ id: 1, a: 1 }])).toThrowError(
+  const { write } = createLineWriter({
+    name: "s",
+    schema,
+    primaryKey: ["id"],
+    cursorField: "at",
+  });
+  expect(() => write([{ id: 1, a: 1 }])).toThrowError(
     expect.objectContaining({ code: "RECORD_INVALID" }),
   );
-  expect(writer.write([{ id: 2, a: "x", at: "t" }])).toBe('{"id":2,"a":"x","at":"t"}\n');
+  expect(write([{ id: 2, a: "x", at: "t" }])).toBe('{"id":2,"a":"x","at":"t"}\n');
 });
 
 test("a key of which a part does not fit is an error, too", () => {
@@ -296,14 +298,12 @@ test("a member that does not fit is nulled alone, with its dotted path", () => {
 });
 
 test("at most 20 notes are written in a row, but every value is counted", () => {
-  const writer = compileRecordWriter({
+  const { writer, write } = createLineWriter({
     name: "s",
     schema: properties({ list: { type: "array", items: { type: "string" } } }),
   });
-  const [, notes = ""] = writer
-    .write([{ list: Array.from({ length: 50 }, () => 1) }])
-    .split(notesMark);
-  expect(JSON.parse(notes).changes.length).toBe(20);
+  const { _svc_meta: meta } = JSON.parse(write([{ list: Array.from({ length: 50 }, () => 1) }]));
+  expect(meta.changes.length).toBe(20);
   expect(writer.nulledCount).toBe(50);
 });
 
@@ -390,7 +390,7 @@ test("names are data, never code: quotes, line ends, __proto__ and the like", ()
   const { data, nulled } = written(properties(members), row);
   expect(nulled).toEqual([]);
   expect(Object.keys(data).sort()).toEqual([...names].sort());
-  for (const name of names) expect(data[name]).toBe(name);
+  for (const name of names) expect(data[name]).toBe(name.toWellFormed());
   expect(written(properties(members), {}).data).toEqual({});
   expect(written({ ...properties(members), required: names }, {}).nulled.length).toBe(names.length);
   expect(
@@ -428,11 +428,23 @@ test("code of a value is never called", () => {
   ).toEqual(["a.toJSON"]);
 });
 
-test("text is well-formed: lone surrogates and control characters are escaped", () => {
+test("control characters are escaped, halves of surrogate pairs replaced, except within JSON", () => {
   const text = "\u0000\u001f\ud800x\udfff 😀 \u2028é";
   expect(line(properties({ a: { type: "string" }, b: {} }), { a: text, b: text })).toBe(
-    `{"a":${JSON.stringify(text)},"b":${JSON.stringify(text)}}`,
+    `{"a":${JSON.stringify(text.toWellFormed())},"b":${JSON.stringify(text)}}`,
   );
+});
+
+test("halves of a pair in neighbouring rows stay apart", () => {
+  const { write } = createLineWriter({
+    name: "s",
+    schema: properties({ a: { type: "string" } }),
+  });
+  const values = ["ab", "\ud83d", "\ude00", "", "é😀", "\ude00", "x"];
+  const lines = write(values.map((a) => ({ a })))
+    .trim()
+    .split("\n");
+  expect(lines.map((text) => JSON.parse(text).a)).toEqual(values.map((a) => a.toWellFormed()));
 });
 
 test("cycles and nesting beyond 200 are refused; 199 levels are written", () => {
@@ -546,7 +558,7 @@ test("what an object with name patterns leaves out is known by name, too", () =>
   const schema = properties({
     m: { type: "object", patternProperties: { "^x_": { type: "integer" } } },
   });
-  const writer = compileRecordWriter({ name: "s", schema });
-  expect(writer.write([{ m: { x_a: 1, token: "t" } }])).toBe('{"m":{"x_a":1}}\n');
+  const { writer, write } = createLineWriter({ name: "s", schema });
+  expect(write([{ m: { x_a: 1, token: "t" } }])).toBe('{"m":{"x_a":1}}\n');
   expect([...writer.droppedFields]).toEqual(["token"]);
 });

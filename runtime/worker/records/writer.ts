@@ -1,19 +1,22 @@
 /**
- * The one way out for rows: a function generated per stream checks, projects and serialises each
- * row in one pass. The generated code handles the usual scalars, closed objects and lists;
- * everything else goes through record-value.ts.
+ * The one way out for rows: a function generated per stream checks and projects each row and puts
+ * it into columns, in one pass. The generated code handles the usual scalars, closed objects and
+ * lists; everything else goes through value.ts.
  */
+import type { Batch, BatchField, RowNote } from "../../contract/batch.ts";
 import { streamLabel } from "../../contract/catalog.ts";
 import { ConnectorError } from "../../contract/errors.ts";
 import type { Row } from "../../contract/output.ts";
 import type { SelectedStream, SyncMode } from "../../contract/stream.ts";
+import { maxBatchRows } from "../../wire/columns/pack.ts";
 import { maxRowBytes } from "../../wire/exact-json.ts";
-import { metaField, notesMark } from "../../wire/record-line.ts";
-import { noteOf } from "../../wire/row-notes.ts";
-import { generateRowWriter } from "./code.ts";
+import { metaField } from "../../wire/record-line.ts";
+import { createFiller } from "./columns.ts";
 import { createRowFaults } from "./faults.ts";
+import { generateRowFiller } from "./row-code.ts";
 import { readShape } from "./schema.ts";
 import { type Shape, typeBits } from "./shape.ts";
+import { createTextHeap } from "./text-heap.ts";
 
 /**
  * The part of a stream that decides how its rows are written. No row may lack the primary key, nor
@@ -26,15 +29,20 @@ export type RecordStream = Pick<
 
 export interface RecordWriter {
   /**
-   * The NDJSON lines of these rows, in order, each ended by \n. Only declared and selected
-   * properties are written. A value that does not fit its schema becomes null and is noted in the
-   * line, at most 20 notes a row.
+   * Adds rows in order, from this one on, until the batch is full or there are no more. Only
+   * declared and selected properties are taken. A value that does not fit its schema becomes null
+   * and is noted, at most 20 notes a row. The rows before one that fails stand.
+   * @returns the first one that was not added
    * @throws RECORD_INVALID when a row is not a plain object, lacks its primary key or cursor, or is
    * nested deeper than 200 ·
-   *   RECORD_TOO_LARGE when a line is over 16 MiB
+   *   RECORD_TOO_LARGE when its JSON is over 16 MiB
    */
-  write(rows: readonly Row[]): string;
-  /** Values that did not fit their schema and were written as null, so far. */
+  add(rows: readonly Row[], from: number): number;
+  /** Rows that were added and not taken. */
+  readonly rowCount: number;
+  /** The rows that were added. Their memory is valid until others are. */
+  take(): Batch;
+  /** Values that did not fit their schema and are null, so far. */
   readonly nulledCount: number;
   /**
    * Names of undeclared properties, also of nested objects, that were left out so far; at most 100.
@@ -42,51 +50,109 @@ export interface RecordWriter {
   readonly droppedFields: ReadonlySet<string>;
 }
 
+/** A batch is full with so many characters of texts: about what the wire takes at once. */
+const batchChars = 128 * 1024;
+/** Of numbers and places, which take eight bytes each at most. */
+const batchBytes = 512 * 1024;
+/** Of names in the notes of a batch. */
+const noteChars = 256 * 1024;
+/** Longer names of fields are cut in notes. */
+const noteFieldChars = 1_000;
+const firstRows = 64;
+
 /**
  * Compiles the writer of a stream, some 0.1 ms. The primary key and the cursor are written even
  * when they are not selected: without them no destination can tell rows apart.
+ * @param fields the columns that the host expects of the stream
  * @throws CONNECTOR_INVALID when the schema is not that of an object, uses a keyword that cannot be
  * honoured, or does not
  *   declare the primary key or cursor.
  */
-export function compileRecordWriter(stream: RecordStream): RecordWriter {
-  const label = streamLabel(stream);
-  const faults = createRowFaults(label);
+export function compileRecordWriter(
+  stream: RecordStream,
+  fields: readonly BatchField[],
+): RecordWriter {
+  const faults = createRowFaults(streamLabel(stream));
   const { properties, required } = readRoot(readShape(stream.schema));
   const keys = readKeys(stream, properties);
-  const selected = stream.selectedFields && new Set([...stream.selectedFields, ...keys.keys()]);
-  const writeRow = generateRowWriter({
-    opening: "{",
-    fields: [...properties]
-      .filter(([name]) => selected === undefined || selected.has(name))
-      .map(([name, shape]) => ({
-        name,
-        shape,
-        isRequired: required.has(name),
-        keyRole: keys.get(name),
-      })),
+  const size = { chars: 0 };
+  const heap = createTextHeap();
+  const fillers = fields.map((field) => createFiller(field, size));
+  const fill = generateRowFiller({
+    columns: fillers.map((filler) => ({
+      filler,
+      shape: properties.get(filler.field.name) ?? [],
+      isRequired: required.has(filler.field.name),
+      keyRole: keys.get(filler.field.name),
+    })),
     declaredNames: new Set(properties.keys()),
     faults,
+    size,
   });
+  const isTooLarge = (row: number) =>
+    fillers.reduce((sum, filler) => sum + filler.jsonBytes(row), "{}".length) > maxRowBytes;
+  let notes: RowNote[] = [];
+  let noted = 0;
+  let rowCount = 0;
+  let room = 0;
+  let isTaken = false;
+
+  const maxRows = Math.max(1, Math.min(maxBatchRows, Math.floor(batchBytes / (fields.length * 8))));
+  const reserve = () => {
+    room = Math.min(Math.max(room * 2, firstRows), maxRows);
+    for (const filler of fillers) filler.reserve(room);
+  };
+  const clear = () => {
+    for (const filler of fillers) filler.clear();
+    heap.clear();
+    isTaken = false;
+  };
+  const addRow = (row: Row) => {
+    const before = size.chars;
+    fill(row, rowCount);
+    // A character takes six bytes of JSON at most.
+    if ((size.chars - before) * 6 > maxRowBytes / 2 && isTooLarge(rowCount)) faults.tooLarge();
+    if (faults.noted > 0) {
+      const nulled = faults.takeFields().map((field) => field.slice(0, noteFieldChars));
+      notes.push({ row: rowCount, fields: nulled });
+      for (const field of nulled) noted += field.length;
+    }
+    rowCount++;
+  };
 
   return {
     droppedFields: faults.droppedFields,
     get nulledCount() {
       return faults.nulledCount;
     },
-    write(rows) {
-      // A row that failed in an earlier call may have left notes.
-      faults.takeFields();
-      let text = "";
-      for (let index = 0; index < rows.length; index++) {
-        const opened = writeRow(rows[index]);
-        const line =
-          opened + (faults.noted === 0 ? "}\n" : `}${notesMark}${notes(faults.takeFields())}\n`);
-        if (line.length * 3 > maxRowBytes && Buffer.byteLength(line) > maxRowBytes)
-          faults.tooLarge();
-        text += line;
+    get rowCount() {
+      return rowCount;
+    },
+    add(rows, from) {
+      if (isTaken) clear();
+      try {
+        let index = from;
+        while (index < rows.length) {
+          if (rowCount === room) {
+            if (room === maxRows) return index;
+            reserve();
+          }
+          if (size.chars > batchChars || noted > noteChars) return index;
+          addRow(rows[index++] as Row);
+        }
+        return index;
+      } catch (error) {
+        for (const filler of fillers) filler.cut(rowCount);
+        faults.takeFields();
+        throw error;
       }
-      return text;
+    },
+    take() {
+      const batch = { rowCount, columns: fillers.map((one) => one.column(rowCount, heap)), notes };
+      notes = [];
+      size.chars = noted = rowCount = 0;
+      isTaken = true;
+      return batch;
     },
   };
 }
@@ -118,8 +184,4 @@ function readKeys(
 
 function invalidSchema(problem: string): ConnectorError {
   return new ConnectorError("CONNECTOR_INVALID", { path: "schema", problem });
-}
-
-function notes(nulledFields: readonly string[]): string {
-  return JSON.stringify({ changes: nulledFields.map(noteOf) });
 }
