@@ -19,7 +19,8 @@ import { inFencedTransaction, saveGenerations, type Writing } from "./writing.ts
 /** Steps that a load takes in its transaction besides. */
 export interface LoadSteps {
   readonly before?: (() => Promise<void>) | undefined;
-  readonly after: () => Promise<void>;
+  /** @param isChanged the target is another one than before */
+  readonly after: (isChanged: boolean) => Promise<void>;
 }
 
 /**
@@ -36,13 +37,14 @@ export async function load(
   const { columns, stage, hasTable } = stream;
   for (;;) {
     try {
-      let tableColumns: readonly TableColumn[] = [];
+      let filled: Filled = { tableColumns: [], isChanged: false };
       await inFencedTransaction(writing, async () => {
         await steps.before?.();
-        tableColumns = await fill(writing, stream, target);
-        await steps.after();
+        filled = await fill(writing, stream, target);
+        await steps.after(filled.isChanged);
       });
-      stream.tableColumns = tableColumns;
+      stream.tableColumns = filled.tableColumns;
+      if (filled.isChanged) writing.unwritten.columnCount += filled.tableColumns.length;
       return;
     } catch (error) {
       stream.hasTable = hasTable;
@@ -54,35 +56,26 @@ export async function load(
   }
 }
 
-/**
- * Makes or aligns the table, and brings the staged rows into it. Gives the columns that it has
- * then.
- */
-async function fill(
-  writing: Writing,
-  stream: OpenStream,
-  target: Table,
-): Promise<readonly TableColumn[]> {
+interface Filled {
+  readonly tableColumns: readonly TableColumn[];
+  readonly isChanged: boolean;
+}
+
+/** Makes or aligns the table, and brings the staged rows into it. */
+async function fill(writing: Writing, stream: OpenStream, target: Table): Promise<Filled> {
   const { connection, command, clock } = writing;
   const { columns, stage, merge, saved, hasTable } = stream;
-  const tableColumns = await fitTable(connection, stream, target);
+  const { tableColumns, isChanged } = await fitTable(connection, stream, target);
   const known = saved.generations[stream.plan.place];
-  if (merge?.isKept && hasTable && known && known.deduplicatedBy !== mergedBy(merge))
-    await deduplicate(connection, target, columns, merge);
-  if (stage.rowCount > 0)
-    await loadRows(
-      connection,
-      { table: target, tableColumns, isNew: !hasTable },
-      columns,
-      stage,
-      merge,
-      {
-        extractedAtMs: clock.now(),
-        jobId: command.jobId,
-      },
-    );
+  const isMergedAnew =
+    merge?.isKept && hasTable && known && known.deduplicatedBy !== mergedBy(merge);
+  if (isMergedAnew) await deduplicate(connection, target, columns, merge);
+  const to = { table: target, tableColumns, isNew: !hasTable };
+  const stamp = { extractedAtMs: clock.now(), jobId: command.jobId };
+  const isFilled =
+    stage.rowCount > 0 && (await loadRows(connection, to, columns, stage, merge, stamp));
   stream.hasTable = true;
-  return tableColumns;
+  return { tableColumns, isChanged: isChanged || isMergedAnew === true || isFilled };
 }
 
 /** Makes the table, or widens it, so that it holds what is there and what is staged. */
@@ -90,15 +83,58 @@ async function fitTable(
   connection: Writing["connection"],
   { columns, stage, hasTable, tableColumns: known }: OpenStream,
   target: Table,
-): Promise<readonly TableColumn[]> {
+): Promise<Filled> {
   if (!hasTable) {
     widenToRows(columns, stage);
-    return createTable(connection, target, columns);
+    return { tableColumns: await createTable(connection, target, columns), isChanged: true };
   }
-  const tableColumns = known ?? (await readColumns(connection, target));
-  widenToTable(columns, tableColumns);
+  const before = known ?? (await readColumns(connection, target));
+  widenToTable(columns, before);
   widenToRows(columns, stage);
-  return alignTable(connection, target, columns, tableColumns);
+  const tableColumns = await alignTable(connection, target, columns, before);
+  const isChanged =
+    tableColumns.length > before.length ||
+    tableColumns.some(({ type }, index) => type !== before[index]?.type);
+  return { tableColumns, isChanged };
+}
+
+/**
+ * Whether there is nothing to commit: no row and no column came, and what is known of the table's
+ * copies is what is saved already. Then nothing is touched, not even the fence.
+ */
+export function isIdle(
+  { saved, stage, hasTable, hasNewColumns }: OpenStream,
+  generations: SavedTable["generations"],
+): boolean {
+  return (
+    stage.rowCount === 0 && hasTable && !hasNewColumns && isSame(saved.generations, generations)
+  );
+}
+
+const isSame = (one: SavedTable["generations"], other: SavedTable["generations"]) =>
+  (["current", "next"] as const).every(
+    (slot) => JSON.stringify(known(one[slot])) === JSON.stringify(known(other[slot])),
+  );
+
+/** How many rows came is told only whether there were any. */
+const known = (generation: SavedGeneration | undefined) =>
+  generation && [
+    generation.mode,
+    generation.destinationMode,
+    generation.deduplicatedBy ?? null,
+    generation.rowCount > 0,
+    generation.state ?? null,
+  ];
+
+/** Saves what is known of the copies, when it or the table is another than before. */
+export async function saveChanged(
+  writing: Writing,
+  { saved, hasNewColumns }: OpenStream,
+  generations: SavedTable["generations"],
+  isChanged: boolean,
+): Promise<void> {
+  if (isChanged || hasNewColumns || !isSame(saved.generations, generations))
+    await saveGenerations(writing, saved, generations);
 }
 
 /**
@@ -112,9 +148,10 @@ export async function commit(
 ): Promise<void> {
   const { saved, plan, target } = stream;
   const generations = { ...saved.generations, [plan.place]: generation };
-  await load(writing, stream, target, {
-    after: () => saveGenerations(writing, saved, generations),
-  });
+  if (!isIdle(stream, generations))
+    await load(writing, stream, target, {
+      after: (isChanged) => saveChanged(writing, stream, generations, isChanged),
+    });
   Object.assign(saved.generations, generations);
   await reportCommitted(writing, stream, generation.state);
 }

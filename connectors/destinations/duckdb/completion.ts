@@ -1,7 +1,7 @@
 /** How a stream ends: its rows get to the table that people see, or it is abandoned. */
 import type { JsonValue } from "svc-connectors";
 import { destinationModeOf, ownColumns, quoteName } from "svc-connectors/destination";
-import { commit, dropNext, load, reportCommitted } from "./commit.ts";
+import { commit, dropNext, isIdle, load, reportCommitted, saveChanged } from "./commit.ts";
 import { isTaken } from "./failures.ts";
 import { addRows } from "./load.ts";
 import { moveTombstones } from "./merge.ts";
@@ -41,9 +41,10 @@ async function completeInPlace(
   kept: JsonValue | undefined,
 ): Promise<SavedGeneration> {
   const current = generationOf(stream, kept);
-  await load(writing, stream, stream.target, {
-    after: () => saveCurrent(writing, stream, current),
-  });
+  if (!isIdle(stream, { current }))
+    await load(writing, stream, stream.target, {
+      after: (isChanged) => saveChanged(writing, stream, { current }, isChanged),
+    });
   return current;
 }
 

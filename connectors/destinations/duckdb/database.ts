@@ -8,6 +8,8 @@ import { duckdbFailed } from "./failures.ts";
 export interface Database extends AsyncDisposable {
   /** Its name in SQL. */
   readonly name: string;
+  /** The file's smallest unit. */
+  readonly blockBytes: number;
   /**
    * A private folder for rows on their way: the only one that statements can read. Emptied when the
    * file is opened.
@@ -23,6 +25,7 @@ export interface Database extends AsyncDisposable {
 interface Opened {
   readonly instance: DuckDBInstance;
   readonly name: string;
+  readonly blockBytes: number;
   readonly stageFolder: string;
 }
 
@@ -65,7 +68,11 @@ export async function openDatabase(file: string, tableCount = 1): Promise<Databa
   }
 }
 
-function share(path: string, shared: Shared, { instance, name, stageFolder }: Opened): Database {
+function share(
+  path: string,
+  shared: Shared,
+  { instance, name, blockBytes, stageFolder }: Opened,
+): Database {
   let isLeft = false;
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
     const done = shared.queue.then(work);
@@ -74,6 +81,7 @@ function share(path: string, shared: Shared, { instance, name, stageFolder }: Op
   };
   return {
     name,
+    blockBytes,
     stageFolder,
     connect: () => instance.connect(),
     transaction: (connection, work) =>
@@ -148,11 +156,13 @@ async function open(path: string, tableCount: number): Promise<Opened> {
     await connection.run(`SET GLOBAL allowed_directories = [${quoteText(`${stageFolder}/`)}]`);
     await connection.run("SET GLOBAL enable_external_access = false");
     await connection.run("SET GLOBAL lock_configuration = true");
-    const name = String(
-      (await connection.runAndReadAll("SELECT current_database()")).getRowsJson()[0]?.[0],
-    );
+    const size = "SELECT database_name, block_size FROM pragma_database_size()";
+    const [name, blockBytes] =
+      (
+        await connection.runAndReadAll(`${size} WHERE database_name = current_database()`)
+      ).getRowsJson()[0] ?? [];
     connection.closeSync();
-    return { instance, name, stageFolder };
+    return { instance, name: String(name), blockBytes: Number(blockBytes), stageFolder };
   } catch (error) {
     instance.closeSync();
     throw error;

@@ -16,7 +16,10 @@ export interface LoadTarget {
   readonly isNew: boolean;
 }
 
-/** Loads the staged rows: added as they are, or merged by their key. Part of a transaction. */
+/**
+ * Loads the staged rows: added as they are, or merged by their key. Part of a transaction. Gives
+ * whether the table is another one now.
+ */
 export async function loadRows(
   connection: DuckDBConnection,
   { table, tableColumns, isNew }: LoadTarget,
@@ -24,9 +27,12 @@ export async function loadRows(
   stage: Stage,
   merge: MergeColumns | undefined,
   stamp: Stamp,
-): Promise<void> {
-  if (!merge) return appendRows(connection, table, tableColumns, columns, stage.batches(), stamp);
-  await mergeRows(connection, table, columns, merge, {
+): Promise<boolean> {
+  if (!merge) {
+    await appendRows(connection, table, tableColumns, columns, stage.batches(), stamp);
+    return true;
+  }
+  return mergeRows(connection, table, columns, merge, {
     rowCount: stage.rowCount,
     isFirst: isNew,
     fill: (into) =>

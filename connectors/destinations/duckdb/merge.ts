@@ -37,6 +37,7 @@ const maxRepeated = 2_048;
 
 /** What is known of the rows that are merged. */
 export interface MergeRows {
+  /** Infinity: unknown, and many. */
   readonly rowCount: number;
   /** The table has no rows yet. */
   readonly isFirst: boolean;
@@ -48,6 +49,7 @@ export interface MergeRows {
  * Merges rows into a table that has one row per key: of the rows of a key the one with the newest
  * cursor counts, of equally new ones the later arrival. A row that is there as it comes stays as it
  * is: an incremental read asks for the rows of its last cursor once more. Part of a transaction.
+ * Gives whether the table is another one now.
  */
 export async function mergeRows(
   connection: DuckDBConnection,
@@ -55,21 +57,24 @@ export async function mergeRows(
   columns: readonly Column[],
   merge: MergeColumns,
   rows: MergeRows,
-): Promise<void> {
+): Promise<boolean> {
   const { cursor, deletedAt } = merge;
   const target = tableName(table);
   await connection.run(`CREATE OR REPLACE TEMP TABLE _svc_batch (${columnDefinitions(columns)})`);
   await rows.fill(batch);
-  await keepNewest(connection, merge);
+  let left = rows.rowCount;
+  if (left > 1) left -= await keepNewest(connection, merge);
   const isSameKey = isSame(merge.keys);
   if (cursor !== undefined && !rows.isFirst) {
     const isNewer = newer(`known.${quoteName(cursor.name)}`, `batch.${quoteName(cursor.name)}`);
     const isRepeated = merge.isKept && rows.rowCount <= maxRepeated ? isSame(columns) : "false";
-    await connection.run(
+    const { rowsChanged } = await connection.run(
       `DELETE FROM ${batchTable} AS batch USING ${target} AS known WHERE ${isSameKey} AND (${isNewer} OR (${isRepeated}))`,
     );
-    if (rows.rowCount <= maxRepeated && (await isEmpty(connection, batch)))
-      return dropBatch(connection);
+    if (left === rowsChanged) {
+      await connection.run(`DROP TABLE ${batchTable}`);
+      return false;
+    }
   }
   if (cursor !== undefined && deletedAt !== undefined)
     await mergeTombstones(connection, table, merge, cursor, deletedAt);
@@ -82,34 +87,28 @@ export async function mergeRows(
   await connection.run(
     `INSERT INTO ${target} (${list}) SELECT ${list} FROM ${batchTable} WHERE ${isKept} ORDER BY rowid`,
   );
-  await dropBatch(connection);
+  await connection.run(`DROP TABLE ${batchTable}`);
+  return true;
 }
 
-/** Leaves one row per key among those that are merged. */
+/** Leaves one row per key among those that are merged. Gives how many went. */
 async function keepNewest(
   connection: DuckDBConnection,
   { keys, cursor }: MergeColumns,
-): Promise<void> {
+): Promise<number> {
   const list = keys.map(({ name }) => quoteName(name)).join(", ");
   const newest = cursor === undefined ? "" : `${quoteName(cursor.name)} DESC NULLS LAST, `;
-  await connection.run(`DELETE FROM ${batchTable} WHERE rowid IN (SELECT row FROM (
+  const { rowsChanged } =
+    await connection.run(`DELETE FROM ${batchTable} WHERE rowid IN (SELECT row FROM (
     SELECT rowid AS row, row_number() OVER (PARTITION BY ${list} ORDER BY ${newest}rowid DESC) AS place FROM ${batchTable}
   ) WHERE place > 1)`);
+  return rowsChanged;
 }
 
 const isSame = (columns: readonly Column[]) =>
   columns
     .map(({ name }) => `known.${quoteName(name)} IS NOT DISTINCT FROM batch.${quoteName(name)}`)
     .join(" AND ");
-
-async function isEmpty(connection: DuckDBConnection, table: Table): Promise<boolean> {
-  const result = await connection.runAndReadAll(`SELECT count(*) FROM ${tableName(table)}`);
-  return Number(result.getRows()[0]?.[0]) === 0;
-}
-
-const dropBatch = async (connection: DuckDBConnection) => {
-  await connection.run(`DROP TABLE ${batchTable}`);
-};
 
 /** Leaves one row per key in a table that was only appended to. Part of a transaction. */
 export async function deduplicate(

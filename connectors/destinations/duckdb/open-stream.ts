@@ -25,6 +25,8 @@ export interface OpenStream {
   readonly target: Table;
   /** False until the target is made. */
   hasTable: boolean;
+  /** Some column was never written: the table may lack it. */
+  readonly hasNewColumns: boolean;
   /** What the target has; undefined while it is not known. */
   tableColumns: readonly TableColumn[] | undefined;
   rowCount: number;

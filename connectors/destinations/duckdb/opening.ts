@@ -6,6 +6,8 @@ import { chooseTable, nextTable, readTableKeys, tableConflict, tableKey } from "
 
 export interface OpenTables {
   readonly connection: DuckDBConnection;
+  /** @throws OUTPUT_FENCED */
+  readonly checkFence: () => Promise<void>;
   /** By stream. */
   readonly tables: ReadonlyMap<string, SavedTable>;
 }
@@ -22,9 +24,9 @@ export async function openTables(
 ): Promise<OpenTables> {
   const connection = await database.connect();
   try {
-    const tables = await database.transaction(connection, async () => {
+    const opened = await database.transaction(connection, async () => {
       await createStateTables(connection, database.name);
-      await noteFence(connection, database.name, owner, fence);
+      const checkFence = await noteFence(connection, database.name, owner, fence);
       const saved = await readSavedTables(connection, database.name, owner);
       const existing = await readTableKeys(connection);
       const own = new Set(
@@ -50,9 +52,9 @@ export async function openTables(
           known ?? { stream, requested, table, generations: {}, columns: {} },
         );
       }
-      return chosen;
+      return { checkFence, tables: chosen };
     });
-    return { connection, tables };
+    return { connection, ...opened };
   } catch (error) {
     connection.closeSync();
     throw error;

@@ -50,7 +50,7 @@ export async function createStateTables(
 }
 
 /**
- * Lets this attempt write, and none with a lower fence any more.
+ * Lets this attempt write, and none with a lower fence any more. Gives the check that it still may.
  * @throws OUTPUT_FENCED when a higher one is noted
  */
 export async function noteFence(
@@ -58,25 +58,35 @@ export async function noteFence(
   database: string,
   owner: string,
   fence: number,
-) {
-  await checkFence(connection, database, owner, fence);
+): Promise<() => Promise<void>> {
+  const check = await createFenceCheck(connection, database, owner, fence);
+  await check();
   await connection.run(`DELETE FROM ${schema(database)}.writers WHERE owner = $1`, [owner]);
   await connection.run(`INSERT INTO ${schema(database)}.writers VALUES ($1, $2)`, [
     owner,
     BigInt(fence),
   ]);
+  return check;
 }
 
-/** To be called in each transaction that writes. @throws OUTPUT_FENCED */
-export async function checkFence(
+/**
+ * Gives what is to be called in each transaction that writes: it throws OUTPUT_FENCED when a higher
+ * fence is noted. Prepared once, because a stream may be as small as one row.
+ */
+export async function createFenceCheck(
   connection: DuckDBConnection,
   database: string,
   owner: string,
   fence: number,
-) {
-  const sql = `SELECT count(*) FROM ${schema(database)}.writers WHERE owner = $1 AND fence > $2`;
-  const result = await connection.runAndReadAll(sql, [owner, BigInt(fence)]);
-  if (Number(result.getRows()[0]?.[0]) > 0) throw new ConnectorError("OUTPUT_FENCED");
+): Promise<() => Promise<void>> {
+  const higher = await connection.prepare(
+    `SELECT 1 FROM ${schema(database)}.writers WHERE owner = $1 AND fence > $2`,
+  );
+  higher.bind([owner, BigInt(fence)]);
+  return async () => {
+    if ((await higher.runAndReadAll()).currentRowCount > 0)
+      throw new ConnectorError("OUTPUT_FENCED");
+  };
 }
 
 /**

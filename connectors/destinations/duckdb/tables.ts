@@ -98,12 +98,12 @@ export async function readColumns(
   connection: DuckDBConnection,
   table: Table,
 ): Promise<readonly TableColumn[]> {
-  const result = await connection.runAndReadAll("SELECT name, type FROM pragma_table_info($1)", [
-    tableName(table),
-  ]);
-  return result
-    .getRowsJson()
-    .map(([name, type]) => ({ name: String(name), type: shortType(String(type)) }));
+  // The catalog's functions look at all tables: this one is planned only.
+  const result = await connection.runAndReadAll(`SELECT * FROM ${tableName(table)} LIMIT 0`);
+  return result.columnNames().map((name, index) => {
+    const type = result.columnType(index);
+    return { name, type: type.alias ?? shortType(String(type)) };
+  });
 }
 
 /** Where types differ, both take one that holds the values of both: this is the columns' part. */

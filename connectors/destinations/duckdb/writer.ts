@@ -46,7 +46,9 @@ export async function openWriter(
   const database = await openDatabase(path, command.streams.length);
   try {
     const opened = await working(() => openTables(database, command, config.schema));
-    return createSink({ database, command, clock, pace: createCommitPace(clock), ...opened });
+    const pace = createCommitPace(clock);
+    const unwritten = { columnCount: 0 };
+    return createSink({ database, command, clock, pace, unwritten, ...opened });
   } catch (error) {
     await database[Symbol.asyncDispose]();
     throw error;
@@ -54,9 +56,8 @@ export async function openWriter(
 }
 
 function createSink(writing: Writing): DestinationSink {
-  const { database, connection, tables, command, pace } = writing;
+  const { database, connection, tables, command, pace, unwritten } = writing;
   const streams = createOpenStreams(writing);
-  let completedCount = 0;
   let isClosed = false;
 
   async function end(stream: StreamDescriptor, isComplete: boolean): Promise<void> {
@@ -66,8 +67,9 @@ function createSink(writing: Writing): DestinationSink {
     } finally {
       await ended.stage.remove();
     }
-    if (isComplete && ++completedCount % checkpointEvery === 0)
-      await database.checkpoint(connection);
+    if (unwritten.columnCount * database.blockBytes < maxUnwrittenBytes) return;
+    await database.checkpoint(connection);
+    unwritten.columnCount = 0;
   }
 
   async function add(open: OpenStream, batch: StagedBatch): Promise<void> {
@@ -166,6 +168,7 @@ function createOpenStreams(writing: Writing) {
       if (plan.place === "next" && !plan.isResumed && saved.generations.next)
         await dropNext(writing, saved);
       const named = streamColumns(ordered.configured, saved.columns);
+      const hasNewColumns = named.some(({ property }) => !Object.hasOwn(saved.columns, property));
       saved.columns = columnNames(named, saved.columns);
       const columns = named.map(toColumn);
       const base = saved.generations[plan.place];
@@ -180,6 +183,7 @@ function createOpenStreams(writing: Writing) {
         readLines: createLineReader(columns),
         target: plan.place === "current" ? saved.table : nextTable(saved.table),
         hasTable: base !== undefined,
+        hasNewColumns,
         tableColumns: undefined,
         rowCount: base?.rowCount ?? 0,
         covered: undefined,
@@ -189,10 +193,10 @@ function createOpenStreams(writing: Writing) {
 }
 
 /**
- * Tables that are not yet checkpointed are held in memory, about 0.5 MB each; DuckDB itself looks
- * at the rows only.
+ * Of each column that was written since the last checkpoint DuckDB holds at least a block of the
+ * file in memory; it looks at the rows only.
  */
-const checkpointEvery = 500;
+const maxUnwrittenBytes = 96 * 1024 * 1024;
 
 /** Rows loaded at a time where no checkpoint decides it: two groups of rows of DuckDB's. */
 const bulk = { rows: 245_760, bytes: 256 * 1024 * 1024 } as const;

@@ -2,28 +2,32 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Clock } from "svc-connectors";
 import type { createCommitPace, WriteCommand } from "svc-connectors/destination";
 import type { Database } from "./database.ts";
-import { checkFence, type SavedTable, saveTable } from "./state.ts";
+import { type SavedTable, saveTable } from "./state.ts";
 
 /** An open writer, as its parts share it. */
 export interface Writing {
   readonly database: Database;
   readonly connection: DuckDBConnection;
+  /** @throws OUTPUT_FENCED */
+  readonly checkFence: () => Promise<void>;
   /** By stream. */
   readonly tables: ReadonlyMap<string, SavedTable>;
   readonly command: WriteCommand;
   readonly clock: Clock;
   readonly pace: ReturnType<typeof createCommitPace>;
+  /** Columns of tables that were written since the last checkpoint of the file. */
+  readonly unwritten: { columnCount: number };
 }
 
 export const nowText = ({ clock }: Writing): string => new Date(clock.now()).toISOString();
 
 /** Does the work in one transaction that a writer with a higher fence ends. @throws OUTPUT_FENCED */
 export const inFencedTransaction = (
-  { database, connection, command: { owner, fence } }: Writing,
+  { database, connection, checkFence }: Writing,
   work: () => Promise<void>,
 ): Promise<void> =>
   database.transaction(connection, async () => {
-    await checkFence(connection, database.name, owner, fence);
+    await checkFence();
     await work();
   });
 
