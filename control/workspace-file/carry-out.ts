@@ -4,7 +4,7 @@
  */
 import { UsageError } from "svc-connectors/host";
 import { ApiError, type Resource } from "./api.ts";
-import { type Hands, handleOf, mergePatchOf } from "./kinds.ts";
+import { type Hands, handleOf, mergePatchOf } from "./kind.ts";
 import { isChanging, type Plan, type Step } from "./plan.ts";
 import type { SectionName } from "./schema.ts";
 import { titleOf } from "./show.ts";

@@ -4,7 +4,8 @@ import { Document } from "yaml";
 import { StreamBody } from "../pipelines/selecting.ts";
 import type { Api, Resource } from "./api.ts";
 import type { Inventory } from "./inventory.ts";
-import { handleOf, kinds, type NameOf } from "./kinds.ts";
+import { handleOf, type NameOf } from "./kind.ts";
+import { kinds } from "./kinds.ts";
 import type { SecretReference } from "./schema.ts";
 
 /** The parser of YAML takes no longer text; JSON is YAML too. */

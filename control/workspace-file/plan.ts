@@ -3,7 +3,8 @@ import { isSecretName, type JsonObject, type JsonValue, suggestion } from "svc-c
 import type { Api, Resource } from "./api.ts";
 import { type Difference, differencesOf } from "./differences.ts";
 import type { Inventory } from "./inventory.ts";
-import { handleOf, type Kind, kinds, type NameOf } from "./kinds.ts";
+import { handleOf, type Kind, type NameOf } from "./kind.ts";
+import { kinds } from "./kinds.ts";
 import { type Fault, FaultyFile, type Path, type ReadFile } from "./read.ts";
 import type { Entries, SectionName } from "./schema.ts";
 import { labelOfStream, streamDifferences } from "./streams.ts";
