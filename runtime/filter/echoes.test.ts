@@ -1,6 +1,7 @@
 /** What providers, libraries and proxies make of a secret that they send back. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { batchOfRows, linesOfBatch } from "../../fixtures/rows-as-batch.ts";
 import { createSecretRegistry } from "./secrets.ts";
 
 const secrets = {
@@ -92,6 +93,8 @@ describe.each(Object.entries(secrets))("%s", (_, secret) => {
       expect(registry.redactLines(line).toString()).toBe(
         '{"id":1,"text":"[redacted]","[redacted]":true}\n',
       );
+      const batch = registry.redactBatch(batchOfRows([{ text, names: { [text]: true } }]));
+      expect(linesOfBatch(batch)).toBe('{"text":"[redacted]","names":{"[redacted]":true}}\n');
     }
   });
 
@@ -159,6 +162,8 @@ test("texts full of escapes that hold no secret stay as they are", () => {
       expect(registry.redactText(text)).toBe(text);
       const lines = Buffer.from(`${JSON.stringify({ text })}\n`);
       expect(registry.redactLines(lines)).toBe(lines);
+      const batch = batchOfRows(pieces.map((piece) => ({ text, piece, list: [text] })));
+      expect(registry.redactBatch(batch)).toBe(batch);
     }),
     { numRuns: 500 },
   );

@@ -51,6 +51,13 @@ export function foldText(text: string, withQuotedPrintable = false): string {
 /** What makes an escape worth a look: the bytes that secrets consist of, without their escapes. */
 export type Alphabet = Uint8Array;
 
+/** Texts one behind another: that of row n from `offsets[n]` to `offsets[n + 1]`. */
+export interface TextRows {
+  readonly bytes: Buffer;
+  readonly offsets: Uint32Array;
+  readonly rowCount: number;
+}
+
 /** The alphabet of some secrets; of their encodings it has what URLs escape of base64. */
 export function alphabetOf(values: Iterable<string>): Alphabet {
   const alphabet = new Uint8Array(256);
@@ -71,21 +78,57 @@ export function alphabetOf(values: Iterable<string>): Alphabet {
  */
 export function foldedPieces(bytes: Buffer, alphabet: Alphabet, around: number): Buffer[] {
   if (!needles.some((needle) => bytes.includes(needle))) return [];
-  const [escapes, quotedPrintable] = escapePlaces(bytes, alphabet);
-  return [
-    ...pieces(bytes, escapes, around, false),
-    ...pieces(bytes, quotedPrintable, around, true),
-  ];
+  return folded([bytes], alphabet, around);
 }
 
-function pieces(
+/** As {@link foldedPieces}, of texts one behind another: no piece is of two of them. */
+export function foldedTexts(texts: TextRows, alphabet: Alphabet, around: number): Buffer[] {
+  if (!needles.some((needle) => texts.bytes.includes(needle))) return [];
+  return folded(textsWithEscapes(texts, alphabet), alphabet, around);
+}
+
+/** The texts in which {@link escapePlaces} finds something, or may. */
+function* textsWithEscapes(
+  { bytes, offsets }: TextRows,
+  alphabet: Alphabet,
+): Generator<Buffer, void, undefined> {
+  const last = bytes.length - 1;
+  let row = 0;
+  for (let at = 0; at < last; at++) {
+    while (at < last && markNumber[bytes[at] as number] === 0) at++;
+    if (at >= last || !mayBegin(bytes[at] as number, bytes[at + 1] as number)) continue;
+    const end = decode(bytes, at, true);
+    if (end <= at + 1) continue;
+    while ((offsets[row + 1] as number) <= at) row++;
+    const rowEnd = offsets[row + 1] as number;
+    // One that goes on in the next text may be another without it.
+    if (end > rowEnd || isTelling(bytes, at, alphabet)) {
+      yield bytes.subarray(offsets[row], rowEnd);
+      at = rowEnd - 1;
+    } else at = end - 1;
+  }
+}
+
+function folded(texts: Iterable<Buffer>, alphabet: Alphabet, around: number): Buffer[] {
+  const parts: [escapes: Buffer[], quotedPrintable: Buffer[]] = [[], []];
+  for (const text of texts) {
+    const [escapes, quotedPrintable] = escapePlaces(text, alphabet);
+    addPieces(parts[0], text, escapes, around);
+    addPieces(parts[1], text, quotedPrintable, around);
+  }
+  return parts.flatMap((pieces, index) => {
+    if (pieces.length === 0) return [];
+    const bytes = fold(Buffer.concat(pieces), index === 1)?.bytes;
+    return bytes ? [Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)] : [];
+  });
+}
+
+function addPieces(
+  parts: Buffer[],
   bytes: Buffer,
   places: readonly number[],
   around: number,
-  withQuotedPrintable: boolean,
-): Buffer[] {
-  if (places.length === 0) return [];
-  const parts: Buffer[] = [];
+): void {
   for (let index = 0; index < places.length; ) {
     const start = Math.max(0, (places[index] as number) - around);
     let end = (places[index] as number) + around;
@@ -94,8 +137,6 @@ function pieces(
     // A zero byte between two pieces, which no secret has.
     parts.push(bytes.subarray(start, end), separator);
   }
-  const folded = fold(Buffer.concat(parts), withQuotedPrintable)?.bytes;
-  return folded ? [Buffer.from(folded.buffer, folded.byteOffset, folded.length)] : [];
 }
 
 const separator = Buffer.from([0]);

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { batchOfRows, linesOfBatch } from "../../fixtures/rows-as-batch.ts";
 import { secretViews } from "./secret-views.ts";
 import { createSecretRegistry } from "./secrets.ts";
 
@@ -17,6 +18,10 @@ const redactLine = (secret: string, line: string) =>
     .redactLines(Buffer.from(`${line}\n`))
     .toString()
     .trimEnd();
+
+/** A row of texts and JSON as columns, after the filter. */
+const redactRow = (secret: string, row: Readonly<Record<string, unknown>>) =>
+  linesOfBatch(registryOf(secret).redactBatch(batchOfRows([row]))).trimEnd();
 
 describe("redactLines", () => {
   test("gives clean lines back as the same buffer", () => {
@@ -65,9 +70,14 @@ describe("redactLines", () => {
       if (name === "UTF-16") continue;
       const line = JSON.stringify({ id: 1, text: `seen: ${Buffer.from(bytes).toString()} end` });
       expect(redactLine(canary, line), name).toBe('{"id":1,"text":"[redacted]"}');
+      expect(redactRow(canary, JSON.parse(line)), name).toBe('{"id":1,"text":"[redacted]"}');
+      expect(redactRow(canary, { list: [JSON.parse(line).text] }), name).toBe(
+        '{"list":["[redacted]"]}',
+      );
     }
     const utf16 = JSON.stringify({ text: Buffer.from(canary, "utf16le").toString("latin1") });
     expect(redactLine(canary, utf16)).toBe('{"text":"[redacted]"}');
+    expect(redactRow(canary, JSON.parse(utf16))).toBe('{"text":"[redacted]"}');
   });
 
   test("stops a line whose secret is written as an array of numbers", () => {
@@ -114,6 +124,10 @@ describe("redactLines", () => {
           rows.map((row) => shapeOf(JSON.parse(JSON.stringify(row)))),
         );
         expect(registry.contains(redacted)).toBe(false);
+        const batch = registry.redactBatch(batchOfRows(rows.map((row) => ({ row }))));
+        const inBatch = linesOfBatch(batch);
+        expect(inBatch.split("\n")).toHaveLength(rows.length + 1);
+        expect(registry.contains(Buffer.from(inBatch))).toBe(false);
       }),
       { numRuns: 500 },
     );
@@ -216,6 +230,9 @@ describe("a short or plain secret", () => {
     expect(redactLine("a", '{"a":"a","b":["a","ba"],"c":"a b","n":1}')).toBe(
       '{"a":"[redacted]","b":["[redacted]","ba"],"c":"a b","n":1}',
     );
+    expect(redactRow("a", { a: "a", b: ["a", "ba"], c: "a b", n: 1 })).toBe(
+      '{"a":"[redacted]","b":["[redacted]","ba"],"c":"a b","n":1}',
+    );
   });
 
   test("leaves a record as it is, to the byte, where it is only the name of a property", () => {
@@ -236,6 +253,9 @@ describe("a short or plain secret", () => {
     expect(redactLine("hunter2x", '{"a":"is hunter2x.","b":"hunter2xx"}')).toBe(
       '{"a":"[redacted]","b":"hunter2xx"}',
     );
+    expect(redactRow("hunter2x", { a: "is hunter2x.", b: "hunter2xx" })).toBe(
+      '{"a":"[redacted]","b":"hunter2xx"}',
+    );
   });
 
   test("that is all digits is hidden as a whole word, and never in a number of a record", () => {
@@ -246,6 +266,9 @@ describe("a short or plain secret", () => {
     const lines = Buffer.from('{"n":123456789012}\n');
     expect(registry.redactLines(lines)).toBe(lines);
     expect(redactLine("123456789012", '{"n":123456789012,"s":"123456789012"}')).toBe(
+      '{"n":123456789012,"s":"[redacted]"}',
+    );
+    expect(redactRow("123456789012", { n: 123_456_789_012, s: "123456789012" })).toBe(
       '{"n":123456789012,"s":"[redacted]"}',
     );
   });

@@ -6,12 +6,20 @@
  */
 import type { Batch } from "../contract/batch.ts";
 import { ConnectorError } from "../contract/errors.ts";
-import { type Alphabet, alphabetOf, fold, foldedPieces } from "./folding.ts";
-import { redactedWord, redactJson } from "./redact-json.ts";
-import { createScanner, mergeRanges, type Range, type Scanner } from "./scanner.ts";
+import { redactBatch } from "./batches.ts";
+import { fold } from "./folding.ts";
+import { redactedWord } from "./redact-json.ts";
+import { mergeRanges, type Range } from "./scanner.ts";
+import {
+  asBuffer,
+  createSearch,
+  holds,
+  isSuspicious,
+  redactValue,
+  type Search,
+  withoutEscapes,
+} from "./search.ts";
 import { type Strength, secretParts } from "./secret-parts.ts";
-import { insideJson, jsonEscaped, type SecretView, secretViews } from "./secret-views.ts";
-import { createShortSecrets, type ShortSecrets } from "./short-secrets.ts";
 
 /** The secrets of one run and the search for them, in every encoding, in whatever leaves. */
 export interface SecretRegistry {
@@ -41,17 +49,6 @@ export interface SecretRegistry {
   redactBatch(batch: Batch): Batch;
   /** How often something was redacted so far. */
   readonly hitCount: number;
-}
-
-interface Search {
-  readonly scanner: Scanner;
-  readonly short: ShortSecrets;
-  readonly alphabet: Alphabet;
-  /**
-   * Names of properties are redacted only for these: a short secret may equal the name of a
-   * declared field.
-   */
-  readonly exact: ReadonlySet<string>;
 }
 
 /**
@@ -102,7 +99,8 @@ export function createSecretRegistry(): SecretRegistry {
       let changed = false;
       const safe = splitLines(lines).map((line) => {
         if (!isSuspicious(searched, line)) return line;
-        const { json, count } = redactLine(searched, line);
+        const { json, count } = redactValue(searched, line);
+        if (json === undefined) throw new ConnectorError("LEAK_BLOCKED");
         if (count === 0) return line;
         hitCount += count;
         changed = true;
@@ -111,52 +109,12 @@ export function createSecretRegistry(): SecretRegistry {
       return changed ? Buffer.concat(safe) : lines;
     },
     redactBatch(batch) {
-      const searched = current();
-      for (const column of batch.columns)
-        if ("offsets" in column && isSuspicious(searched, asBuffer(column.bytes)))
-          throw new ConnectorError("LEAK_BLOCKED");
-      return batch;
+      const redacted = redactBatch(current(), batch);
+      hitCount += redacted.count;
+      return redacted.batch;
     },
   };
 }
-
-function createSearch(strengths: ReadonlyMap<string, Strength>): Search {
-  const valuesOf = (strength: Strength) =>
-    [...strengths].filter((entry) => entry[1] === strength).map(([value]) => value);
-  const views = [
-    ...valuesOf("piece").flatMap(secretViews),
-    ...valuesOf("whole").flatMap(wholeViews),
-  ];
-  const exact = valuesOf("exact");
-  return {
-    scanner: createScanner([...views, ...insideJson(views)]),
-    short: createShortSecrets(valuesOf("whole"), exact),
-    alphabet: alphabetOf(strengths.keys()),
-    exact: new Set(exact),
-  };
-}
-
-/** The encodings in which a secret that counts only in full cannot be a part of ordinary text. */
-function wholeViews(value: string): SecretView[] {
-  return secretViews(value)
-    .filter(({ minBytes }) => minBytes > 10)
-    .map((view) => ({ ...view, minBytes: view.bytes.length }));
-}
-
-function isSuspicious(search: Search, bytes: Buffer): boolean {
-  return search.scanner.holds(bytes) || search.short.mayBeIn(bytes) || holdsEscaped(search, bytes);
-}
-
-function holds({ scanner, short }: Search, bytes: Buffer): boolean {
-  return scanner.holds(bytes) || (short.mayBeIn(bytes) && short.find(bytes.toString()).length > 0);
-}
-
-/** What stands around escapes, with them taken off; nothing for most of all text. */
-const withoutEscapes = ({ scanner, alphabet }: Search, bytes: Buffer): Buffer[] =>
-  foldedPieces(bytes, alphabet, scanner.longestMinimum);
-
-const holdsEscaped = (search: Search, bytes: Buffer) =>
-  withoutEscapes(search, bytes).some((piece) => holds(search, piece));
 
 /** Where secrets stand whose characters are escapes, some or all. */
 function findEscaped({ scanner, short }: Search, bytes: Buffer): Range[] {
@@ -177,50 +135,6 @@ function findEscaped({ scanner, short }: Search, bytes: Buffer): Range[] {
       return end - start > range.end - range.start ? [{ start, end }] : [];
     });
   });
-}
-
-/**
- * @throws LEAK_BLOCKED when the line is no JSON, or holds a secret outside of its strings (as an
- * array of byte values, say).
- */
-function redactLine(search: Search, line: Buffer): { json: string; count: number } {
-  let count = 0;
-  const { scanner, short, exact } = search;
-  const isSecret = (text: string, role: "value" | "key") => {
-    const found =
-      holdsText(scanner, text) ||
-      holdsEscaped(search, Buffer.from(text)) ||
-      ((role === "value" || !exact.has(text)) && short.find(text).length > 0);
-    if (found) count++;
-    return found;
-  };
-  const json = redactedOrUndefined(line, isSecret);
-  const left: Buffer[] = json === undefined ? [] : [Buffer.from(json)];
-  left.push(...left.flatMap((bytes) => withoutEscapes(search, bytes)));
-  if (json === undefined || left.some((bytes) => scanner.holds(bytes)))
-    throw new ConnectorError("LEAK_BLOCKED");
-  return { json, count };
-}
-
-/**
- * Plain or as JSON writes it: a run may reach the minimum only with its escapes, and would
- * otherwise stop the whole line.
- */
-function holdsText(scanner: Scanner, text: string): boolean {
-  if (scanner.holds(Buffer.from(text))) return true;
-  const escaped = jsonEscaped(text);
-  return escaped.length > text.length && scanner.holds(Buffer.from(escaped));
-}
-
-function redactedOrUndefined(
-  line: Buffer,
-  isSecret: Parameters<typeof redactJson>[1],
-): string | undefined {
-  try {
-    return redactJson(line.toString(), isSecret);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Each with its \n. */
@@ -253,8 +167,4 @@ function replaceBytes(bytes: Buffer, ranges: readonly Range[]): string {
 /** Letters, digits, `_`, `-`, and the inner bytes of a character beyond ASCII. */
 function continuesWord(byte = 0): boolean {
   return /[\w-]/.test(String.fromCharCode(byte)) || (byte & 0xc0) === 0x80;
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

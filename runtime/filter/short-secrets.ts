@@ -8,6 +8,12 @@ import { isSecretName } from "./secret-names.ts";
 import { jsonEscaped, secretViews } from "./secret-views.ts";
 
 export interface ShortSecrets {
+  /** One of these is in all bytes that hold one, unless they are it. */
+  readonly needles: readonly Buffer[];
+  /** Those that are found as a complete text. */
+  readonly values: ReadonlySet<string>;
+  /** What those that are found in full look like. */
+  readonly forms: readonly string[];
   /** False when the bytes surely hold none. */
   mayBeIn(bytes: Buffer): boolean;
   /** Where they stand in free text; positions in UTF-16 code units, ordered, not overlapping. */
@@ -18,7 +24,7 @@ export interface ShortSecrets {
  * Longest text that could be an exact secret alone: nine characters of four bytes, and white space
  * around them.
  */
-const longestExactBytes = 64;
+export const longestExactBytes = 64;
 
 /**
  * @param whole found in full, in plain, JSON, percent or form encoding, where no letter or digit
@@ -40,6 +46,9 @@ export function createShortSecrets(
   const values = new Set([...whole, ...exact]);
 
   return {
+    needles,
+    values,
+    forms: whole.flatMap((value) => [...plainForms(value), ...packedForms(value)]),
     mayBeIn: (bytes) =>
       needles.some((needle) => bytes.includes(needle)) ||
       (bytes.length <= longestExactBytes && values.has(bytes.toString().trim())),
