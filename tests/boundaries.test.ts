@@ -11,7 +11,8 @@ const root = fileURLToPath(new URL("../", import.meta.url));
  */
 const allowed: Record<string, RegExp> = {
   runtime: /^(?!svc-connectors)/,
-  connectors: /^(svc-connectors(\/destination)?$|pg$|pg-copy-streams$|@duckdb\/node-(api|bindings)$|node:)/,
+  connectors:
+    /^(svc-connectors(\/destination)?$|pg$|pg-copy-streams$|apache-arrow$|@duckdb\/node-(api|bindings)$|node:)/,
   conformance:
     /^(svc-connectors|svc-connectors\/host|node:.*|nock|undici|yaml|typebox|ajv|ajv\/dist\/2019\.js|ajv\/dist\/2020\.js|ajv-formats|@peculiar\/x509|testcontainers|vitest|@duckdb\/node-api)$/,
   control:

@@ -26,6 +26,7 @@ test.each([
   ["shop.duckdb", "duckdb", "./shop.duckdb"],
   ["shop.DB", "duckdb", "./shop.DB"],
   ["shop.parquet", "parquet", "./shop.parquet"],
+  ["shop.arrow", "arrow", "./shop.arrow"],
   ["-", "stdout", "stdout"],
 ])("%s is a place", async (out, kind, name) => {
   expect(await choose(out)).toMatchObject({ kind, name });

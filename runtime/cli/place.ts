@@ -4,7 +4,7 @@ import { openDuckdbOutput } from "../sinks/duckdb.ts";
 import { openJsonlOutput } from "../sinks/jsonl.ts";
 import { createLineSink } from "../sinks/lines.ts";
 import type { OutputOptions, OutputSink } from "../sinks/output.ts";
-import { openParquetOutput } from "../sinks/parquet.ts";
+import { openTableFiles, tableFormats } from "../sinks/table-files.ts";
 import type { OutputStream } from "./terminal.ts";
 import { printable, UsageError } from "./usage.ts";
 
@@ -12,20 +12,20 @@ import { printable, UsageError } from "./usage.ts";
 export interface Place {
   /** As people write it. */
   readonly name: string;
-  readonly kind: "folder" | "duckdb" | "parquet" | "stdout";
+  readonly kind: "folder" | "duckdb" | "parquet" | "arrow" | "stdout";
   open(options: OutputOptions): Promise<OutputSink>;
 }
 
 /** The forms of `--out`, as the help and refusals list them. */
 export const placeForms =
-  "a folder for JSON lines (default ./out), a .duckdb file for tables, a .parquet folder for Parquet files, or - for the rows of one stream on stdout";
+  "a folder for JSON lines (default ./out), a .duckdb file for tables, a .parquet or .arrow folder for files of that form, or - for the rows of one stream on stdout";
 
 /**
  * Folders whose names end like a file are somebody's mistake: a person who writes `--out x.csv`
  * wants no folder of JSON lines.
  */
 const fileEndings = new Set(
-  ".arrow .avro .csv .feather .gz .json .jsonl .ndjson .orc .sql .sqlite .sqlite3 .tsv .txt .xlsx .xml .yaml .yml .zip .zst".split(
+  ".avro .csv .feather .gz .json .jsonl .ndjson .orc .sql .sqlite .sqlite3 .tsv .txt .xlsx .xml .yaml .yml .zip .zst".split(
     " ",
   ),
 );
@@ -51,8 +51,9 @@ export async function choosePlace(
   if (found && !found.isDirectory())
     throw new UsageError(`--out ${printable(out)} is a file; ${forms}`);
   const ending = extname(path).toLowerCase();
-  if (ending === ".parquet")
-    return { name, kind: "parquet", open: (options) => openParquetOutput(path, options) };
+  const format = tableFormats.find((one) => ending === `.${one}`);
+  if (format)
+    return { name, kind: format, open: (options) => openTableFiles(path, format, options) };
   if (!found && fileEndings.has(ending)) {
     const hint =
       ending === ".csv"

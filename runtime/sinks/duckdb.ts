@@ -15,6 +15,7 @@ interface DuckdbModule {
     write(ctx: FileContext<{ readonly schema: string }>, command: object): Promise<OutputSink>;
   };
   exportParquet(path: string, table: string, file: string): Promise<void>;
+  exportArrow(path: string, table: string, file: string): Promise<void>;
 }
 
 export const loadDuckdb = async () => (await import(findDestination("duckdb").url)) as DuckdbModule;

@@ -11,6 +11,7 @@ import { spec } from "./spec.ts";
 import { openWriter } from "./writer.ts";
 
 export { exportParquet } from "./export.ts";
+export { exportArrow } from "./export-arrow.ts";
 
 export default defineDestination({
   id: "conn_duckdb",

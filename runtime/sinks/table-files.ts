@@ -10,15 +10,20 @@ import { toFileName } from "./output-names.ts";
 /** Rows and states wait in it; a later run goes on from there. */
 const databaseName = ".svc.duckdb";
 
+export const tableFormats = ["parquet", "arrow"] as const;
+export type TableFormat = (typeof tableFormats)[number];
+
 /**
- * Keeps each stream in a Parquet file of its own in `directory`. Rows and their state are committed
- * to a DuckDB database beside the files, and a stream that is complete is written from there: its
- * file appears whole, or stays as it was, and no row is in it twice, whenever a run was killed.
+ * Keeps each stream in a file of its own in `directory`: Parquet, or Arrow IPC. Rows and their state
+ * are committed to a DuckDB database beside the files, and a stream that is complete is written from
+ * there: its file appears whole, or stays as it was, and no row is in it twice, whenever a run was
+ * killed.
  * @throws OUTPUT_FAILED when the folder cannot be used, is in use, or holds another connector's
  * output
  */
-export async function openParquetOutput(
+export async function openTableFiles(
   directory: string,
+  format: TableFormat,
   options: OutputOptions,
 ): Promise<OutputSink> {
   const database = join(directory, databaseName);
@@ -31,7 +36,7 @@ export async function openParquetOutput(
   const taken = new Set<string>();
   const files = new Map<string, string>();
   for (const { stream } of options.streams) {
-    const file = toFileName(streamLabel(stream), ".parquet", taken);
+    const file = toFileName(streamLabel(stream), `.${format}`, taken);
     taken.add(file.toLowerCase());
     files.set(streamKey(stream), file);
   }
@@ -60,8 +65,8 @@ export async function openParquetOutput(
     const path = join(directory, fileOf(stream));
     const isBehind = await isThere(markOf(stream));
     if (table === "" || (!isBehind && (await isThere(path)))) return;
-    const { exportParquet } = await loadDuckdb();
-    await exportParquet(database, table, path);
+    const duckdb = await loadDuckdb();
+    await (format === "arrow" ? duckdb.exportArrow : duckdb.exportParquet)(database, table, path);
     await writing(() => rm(markOf(stream), { force: true }));
   }
 
