@@ -3,11 +3,23 @@
  * worker between.
  */
 import type { Duplex } from "node:stream";
-import type { Output, SelectedStream } from "svc-connectors";
+import {
+  type Batch,
+  type Output,
+  parseExact,
+  type Row,
+  records,
+  type SelectedStream,
+  type Stream,
+  streamFields,
+} from "svc-connectors";
 import source from "../connectors/sources/postgres/index.ts";
+import { createBatchInspector } from "../runtime/batches/inspect.ts";
+import { createLineRenderer } from "../runtime/batches/render-lines.ts";
 import { createPostgresBroker } from "../runtime/egress/postgres-broker.ts";
 import { createSecretRegistry } from "../runtime/filter/secrets.ts";
 import { systemClock } from "../runtime/host/clock.ts";
+import { batchRanges, packBatch, packedBytes, packNotes } from "../runtime/wire/columns/pack.ts";
 import type { PostgresDatabase, PostgresServer } from "../simulators/postgres-server.ts";
 
 export interface PostgresSettings {
@@ -75,6 +87,17 @@ export function createPostgresRun(
       return session;
     },
   };
+  const discover = () => (source.discover?.(ctx) ?? []) as AsyncIterable<Stream>;
+  let discovered: Stream[] | undefined;
+  /** With the schema and the key that discovery gives, unless the test has its own. */
+  const describe = async (stream: SelectedStream): Promise<SelectedStream> => {
+    if (stream.schema.properties !== undefined) return stream;
+    discovered ??= await collect(discover());
+    const found = discovered.find(
+      ({ name, namespace }) => name === stream.name && namespace === stream.namespace,
+    );
+    return { ...found, ...stream, schema: found?.schema ?? {} };
+  };
   return {
     ctx,
     logged,
@@ -84,9 +107,50 @@ export function createPostgresRun(
     received: () => Buffer.concat(received),
     cancel: () => cancelling.abort(),
     check: () => source.check(ctx),
-    discover: () => source.discover?.(ctx) ?? [],
-    read: (stream: SelectedStream, state?: PostgresState) =>
-      source.read(ctx, stream, state) as AsyncIterable<Output<PostgresState>>,
+    discover,
+    /** What the host gets, batch by batch; its memory is its own. */
+    async *readBatches(stream: SelectedStream, state?: PostgresState) {
+      const described = await describe(stream);
+      const outputs = source.read(ctx, described, state) as AsyncIterable<Output<PostgresState>>;
+      for await (const output of outputs) {
+        if (output.type !== "batch") yield output;
+        else yield { type: "batch", batches: travel(output.batch, described) } as const;
+      }
+    },
+    /** The rows as JSON has them. */
+    async *read(
+      stream: SelectedStream,
+      state?: PostgresState,
+    ): AsyncGenerator<Output<PostgresState>> {
+      for await (const output of this.readBatches(stream, state)) {
+        if (output.type === "batch") yield records(output.batches.flatMap(toRows));
+        else yield output;
+      }
+    },
     [Symbol.asyncDispose]: () => broker.close(),
   };
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+/** The batch on its way over the wire and through the host's look. */
+function travel(batch: Batch, stream: SelectedStream): Batch[] {
+  return [...batchRanges(batch)].map((range) => {
+    const notes = packNotes(batch.notes, range);
+    const payload = Buffer.alloc(packedBytes(batch, range, notes.length));
+    packBatch(batch, range, notes, payload);
+    return createBatchInspector(streamFields(stream))(payload);
+  });
+}
+
+const toRows = (batch: Batch): Row[] => toLines(batch).map((line) => parseExact(line) as Row);
+
+/** The rows as JSON, to the digit. */
+export function toLines(batch: Batch): string[] {
+  const { lines } = createLineRenderer({ name: "s" }, "rows")(batch, 0);
+  return lines.toString("utf8").split("\n").slice(0, -1);
 }

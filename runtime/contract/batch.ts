@@ -24,7 +24,10 @@ export interface BatchField {
   readonly kind: ColumnKind;
   /** Whether the schema has null among the property's values. */
   readonly isNullable: boolean;
-  /** Part of the primary key, or the cursor of an incremental read: never null. */
+  /**
+   * Part of the primary key, or the cursor of an incremental read, unless its schema has null: never
+   * null.
+   */
   readonly isKey: boolean;
 }
 

@@ -1,13 +1,18 @@
 import type { Duplex } from "node:stream";
-import { Client, type Submittable } from "pg";
-import { ConnectorError, type Row } from "svc-connectors";
+import { Client } from "pg";
+import { ConnectorError } from "svc-connectors";
+import { type CopyTap, createCopyTap } from "./copy-tap.ts";
 import { toFailure } from "./failures.ts";
 import type { PostgresContext } from "./spec.ts";
+import type { KnownTypes } from "./type-names.ts";
 
-/** A connected client, and the stream below it, which can be paused. */
+/** A connected client, the stream below it, and what takes the rows of a COPY from this. */
 export interface Session {
   readonly client: Client;
   readonly stream: Duplex;
+  readonly tap: CopyTap;
+  /** Types that were asked for, by OID. */
+  readonly types: KnownTypes;
 }
 
 /**
@@ -39,14 +44,16 @@ export async function openSession(ctx: PostgresContext): Promise<Session> {
   client.on("error", () => {}); // the query that is under way, or the next one, fails
   const values = Object.entries(settings).map(([name, value]) => `('${name}', '${value}')`);
   try {
-    await client.connect();
+    const connecting = client.connect();
+    const tap = createCopyTap(stream);
+    await connecting;
     await client.query(
       `SELECT pg_catalog.set_config(s.name, v.value, false) FROM (VALUES ${values}) v (name, value)
        JOIN pg_catalog.pg_settings s ON pg_catalog.lower(s.name) = v.name`,
     );
     // The server notices during a statement that nobody waits any more. Not every platform can.
     await client.query("SET client_connection_check_interval = '10s'").catch(() => {});
-    return { client, stream };
+    return { client, stream, tap, types: new Map() };
   } catch (error) {
     stream.destroy();
     throw ctx.signal.aborted ? new ConnectorError("CANCELLED") : toFailure(error);
@@ -64,137 +71,4 @@ export async function* inSnapshot<T>(
   } finally {
     await client.query("ROLLBACK").catch(() => {}); // the session may be gone
   }
-}
-
-/** A row as the server sends it. */
-export type Fields = readonly (string | null)[];
-
-export interface Page {
-  readonly rows: readonly Row[];
-  /** The last row as the server sent it. */
-  readonly last: Fields;
-}
-
-export interface FetchOptions {
-  readonly maxRows: number;
-  readonly toRow: (fields: Fields) => Row;
-  /** True for a row that must begin a new page. */
-  readonly startsPage?: ((fields: Fields, previous: Fields | undefined) => boolean) | undefined;
-}
-
-/**
- * Bytes of a page as the server sends them. One page is ahead of the one in work, so about three
- * are in memory.
- */
-const maxPageBytes = 8 * 1024 * 1024;
-/** Rows of the first fetch, before the width of rows is known. */
-const firstRows = 1_000;
-
-/**
- * The rows of a query through a server-side cursor, in pages of at most `maxRows` rows and about 8
- * MiB; the next page comes while the last one is in work, never more. Needs a transaction. One at a
- * time per session.
- * @throws what `pg` throws
- */
-export async function* fetchPages(
-  session: Session,
-  query: string,
-  options: FetchOptions,
-): AsyncGenerator<Page> {
-  const { client, stream } = session;
-  const { maxRows, toRow, startsPage } = options;
-  const ready: Page[] = [];
-  let rows: Row[] = [];
-  let last: Fields | undefined;
-  let bytes = 0;
-  let nextCount = Math.min(firstRows, maxRows);
-  let isFetching = false;
-  let isDone = false;
-  let isOver = false;
-  let failure: unknown;
-  let wake = () => {};
-
-  const cut = () => {
-    if (rows.length === 0 || last === undefined) return;
-    ready.push({ rows, last });
-    rows = [];
-    bytes = 0;
-    if (ready.length > 1) stream.pause();
-    wake();
-  };
-  const fetch = () => {
-    if (isFetching || isDone || failure !== undefined || ready.length > 0) return;
-    isFetching = true;
-    const count = nextCount;
-    let fetchedRows = 0;
-    let fetchedBytes = 0;
-    const onRow = (fields: Fields, length: number) => {
-      if (isOver || failure !== undefined) return;
-      try {
-        if (startsPage?.(fields, last)) cut();
-        rows.push(toRow(fields));
-      } catch (error) {
-        failure ??= error; // thrown on by the loop below; here it would end the process
-      }
-      last = fields;
-      bytes += length;
-      fetchedRows++;
-      fetchedBytes += length;
-      if (bytes >= maxPageBytes || rows.length >= maxRows) cut();
-    };
-    const onEnd = (error?: unknown) => {
-      isFetching = false;
-      failure ??= error;
-      if (error === undefined) cut();
-      isDone = fetchedRows < count;
-      const fitting = Math.floor((maxPageBytes * fetchedRows) / Math.max(1, fetchedBytes));
-      nextCount = Math.max(1, Math.min(maxRows, fitting));
-      wake();
-    };
-    client.query(createRowStream(`FETCH FORWARD ${count} FROM svc_rows`, onRow, onEnd));
-  };
-
-  await client.query(`DECLARE svc_rows NO SCROLL CURSOR FOR ${query}`);
-  try {
-    for (;;) {
-      fetch();
-      const page = ready.shift();
-      if (page) {
-        if (ready.length <= 1) stream.resume();
-        fetch();
-        yield page;
-      } else if (failure !== undefined) throw failure;
-      else if (isDone) break;
-      else await new Promise<void>((resolve) => (wake = resolve));
-    }
-  } finally {
-    // A reader that stops early leaves rows on their way.
-    isOver = true;
-    stream.resume();
-    while (isFetching) await new Promise<void>((resolve) => (wake = resolve));
-    await client.query("CLOSE svc_rows").catch(() => {}); // after a failure this fails too
-  }
-}
-
-/**
- * The methods that `pg` calls on a query while its answer arrives; a public extension point that
- * pg-cursor uses too.
- */
-function createRowStream(
-  text: string,
-  onRow: (fields: Fields, length: number) => void,
-  onEnd: (error?: unknown) => void,
-): Submittable {
-  const query = {
-    submit: (connection: { query(text: string): void }) => connection.query(text),
-    handleRowDescription() {},
-    handleDataRow: (message: { readonly fields: Fields; readonly length: number }) =>
-      onRow(message.fields, message.length),
-    handleCommandComplete() {},
-    handleEmptyQuery() {},
-    handleReadyForQuery: () => onEnd(),
-    handleError: (error: unknown) =>
-      onEnd(error ?? new ConnectorError("CONNECTION_FAILED", { reason: "reset" })),
-  };
-  return query;
 }

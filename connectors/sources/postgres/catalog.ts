@@ -1,11 +1,16 @@
-/** Queries of PostgreSQL's catalog about tables: three, however many tables there are. */
+/** Queries of PostgreSQL's catalog about tables: as few, however many tables there are. */
 import { escapeLiteral } from "pg";
-import { type Fields, fetchPages, type Session } from "./api.ts";
+import type { JsonSchema } from "svc-connectors";
+import type { Session } from "./api.ts";
 import type { Config } from "./spec.ts";
-import { type Conversion, toConversion } from "./values.ts";
+import { type KnownTypes, learnTypes, resolveType } from "./type-names.ts";
+import { toValueType, type ValueType } from "./types.ts";
 
-export interface Column extends Conversion {
+export interface Column {
   readonly name: string;
+  readonly type: ValueType;
+  /** With null, unless it is part of the key. */
+  readonly schema: JsonSchema;
   /** The type in SQL, for casts. */
   readonly typeName: string;
   /** The schema of the type, where its operators are. */
@@ -42,8 +47,7 @@ export function selectChosen({ schemas, include_tables, exclude_tables }: Config
   return selectTables(conditions.join(" AND "));
 }
 
-/** One table. */
-export function selectNamed(schema: string, name: string): string {
+function selectNamed(schema: string, name: string): string {
   return selectTables(
     `n.nspname = ${escapeLiteral(schema)} AND c.relname = ${escapeLiteral(name)}`,
   );
@@ -87,13 +91,47 @@ export async function countTables({ client }: Session, tables: string): Promise<
   return Number(rows[0]?.found);
 }
 
+/** Tables that are asked for at once: of 1,600 columns at most. */
+const pageTables = 200;
+
 /** The tables with their columns, in the order of their names. Needs a transaction. */
 export async function* listTables(session: Session, tables: string): AsyncGenerator<Table> {
-  const types = await readTypes(session, tables);
-  const toRow = (fields: Fields) => ({ table: toTable(fields, types) });
-  for await (const page of fetchPages(session, selectColumns(tables), { maxRows: 1_000, toRow })) {
-    for (const { table } of page.rows as readonly { readonly table: Table }[]) yield table;
+  await session.client.query(
+    `DECLARE svc_tables NO SCROLL CURSOR FOR ${selectColumns(tables)} ORDER BY t.schema COLLATE "C", t.name COLLATE "C"`,
+  );
+  for (;;) {
+    const page = await readTables(session, `FETCH FORWARD ${pageTables} FROM svc_tables`);
+    yield* page;
+    if (page.length < pageTables) break;
   }
+  await session.client.query("CLOSE svc_tables");
+}
+
+/** One table; undefined when there is none of the name. */
+export async function findTable(
+  session: Session,
+  schema: string,
+  name: string,
+): Promise<Table | undefined> {
+  const [table] = await readTables(session, selectColumns(selectNamed(schema, name)));
+  return table;
+}
+
+async function readTables(session: Session, text: string): Promise<Table[]> {
+  const { rows } = await session.client.query<ListedTable>({
+    rowMode: "array",
+    types: { getTypeParser: () => (value: string) => value },
+    text,
+  });
+  const listed = rows.map((row) => ({
+    row,
+    columns: JSON.parse(row[5] ?? "[]") as ListedColumn[],
+  }));
+  await learnTypes(
+    session,
+    listed.flatMap(({ columns }) => columns.map(([, , , oid]) => oid)),
+  );
+  return listed.map(({ row, columns }) => toTable(row, columns, session.types));
 }
 
 /** One row per table: its columns as JSON, which is less than half the work of a row per column. */
@@ -111,8 +149,17 @@ const selectColumns = (tables: string) => `
     FROM pg_catalog.pg_attribute a
     WHERE a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
       AND (t.whole OR (t."isReadable" AND pg_catalog.has_column_privilege(t.oid, a.attnum, 'SELECT')))
-  ) columns
-  ORDER BY t.schema COLLATE "C", t.name COLLATE "C"`;
+  ) columns`;
+
+type ListedTable = [
+  schema: string,
+  name: string,
+  isReadable: string,
+  indkey: string | null,
+  indnkeyatts: string | null,
+  columns: string | null,
+  rows: string | null,
+];
 
 type ListedColumn = readonly [
   attnum: number,
@@ -126,10 +173,10 @@ type ListedColumn = readonly [
 ];
 
 function toTable(
-  [schema, name, isReadable, indkey, indnkeyatts, list, rows]: Fields,
-  types: Types,
+  [schema, name, isReadable, indkey, indnkeyatts, , rows]: ListedTable,
+  listed: readonly ListedColumn[],
+  types: KnownTypes,
 ): Table {
-  const listed = list == null ? [] : (JSON.parse(list) as readonly ListedColumn[]);
   // The key's columns come first; what an index merely includes follows.
   const keyNumbers = (indkey ?? "")
     .split(" ")
@@ -138,18 +185,14 @@ function toTable(
   const key = keyNumbers.map((number) => listed.find(([attnum]) => attnum === number)?.[1]);
   const columns = listed.map((one): Column => {
     const [attnum, column, notNull, oid, modifier, typeName, isIndexed, isNumbered] = one;
-    const type = types.get(oid);
-    const isKey = keyNumbers.includes(attnum);
+    const resolved = resolveType(types, oid);
+    const type = toValueType(modifier === -1 ? resolved : { ...resolved, modifier });
     return {
-      ...toConversion(
-        type
-          ? { ...type, modifier: modifier === -1 ? type.modifier : modifier }
-          : { oid, delimiter: null, modifier },
-        !isKey,
-      ),
       name: column,
+      type,
+      schema: keyNumbers.includes(attnum) ? type.schema : type.nullableSchema,
       typeName,
-      typeSchema: type?.schema ?? "pg_catalog",
+      typeSchema: resolved.schema,
       isNullable: !notNull,
       isIndexed,
       isNumbered,
@@ -157,53 +200,11 @@ function toTable(
   });
   const primaryKey = key.filter((column) => column !== undefined);
   return {
-    schema: schema ?? "",
-    name: name ?? "",
+    schema,
+    name,
     isReadable: isReadable === "t",
     columns,
     primaryKey: primaryKey.length === key.length ? primaryKey : [],
     estimatedRows: Number(rows) > 0 ? Number(rows) : undefined,
   };
-}
-
-/** By OID: what a type is made of, with domains and arrays taken off. */
-type Types = ReadonlyMap<
-  number,
-  {
-    readonly schema: string;
-    readonly oid: number;
-    readonly delimiter: string | null;
-    readonly modifier: number;
-  }
->;
-
-/** The types that the columns of the tables have. */
-async function readTypes({ client }: Session, tables: string): Promise<Types> {
-  const { rows } = await client.query<[string, string, string, string | null, string]>({
-    rowMode: "array",
-    types: { getTypeParser: () => (text: string) => text },
-    text: `
-      WITH RECURSIVE tables AS (${tables}),
-      domains AS (
-        SELECT oid, typbasetype AS base, typtypmod AS modifier FROM pg_catalog.pg_type WHERE typtype = 'd'
-        UNION ALL
-        SELECT d.oid, t.typbasetype, t.typtypmod
-        FROM domains d JOIN pg_catalog.pg_type t ON t.oid = d.base AND t.typtype = 'd'
-      ),
-      bases AS (SELECT d.* FROM domains d JOIN pg_catalog.pg_type t ON t.oid = d.base AND t.typtype <> 'd')
-      SELECT type.oid, n.nspname, COALESCE(element_base.base, element.oid, base.base, type.oid), element.typdelim,
-        COALESCE(base.modifier, -1)
-      FROM pg_catalog.pg_type type
-      JOIN pg_catalog.pg_namespace n ON n.oid = type.typnamespace
-      LEFT JOIN bases base ON base.oid = type.oid
-      LEFT JOIN pg_catalog.pg_type element ON element.typarray = COALESCE(base.base, type.oid)
-      LEFT JOIN bases element_base ON element_base.oid = element.oid
-      WHERE type.oid IN (SELECT a.atttypid FROM tables t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid)`,
-  });
-  return new Map(
-    rows.map(([oid, schema, base, delimiter, modifier]) => [
-      Number(oid),
-      { schema, oid: Number(base), delimiter, modifier: Number(modifier) },
-    ]),
-  );
 }

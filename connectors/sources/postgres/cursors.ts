@@ -21,7 +21,7 @@ export function proposeCursors({ columns, primaryKey }: Table): CursorProposal[]
   const proposals = columns.flatMap((column) => {
     const finds = whatItFinds(column, primaryKey);
     const { name: field, isIndexed: is_indexed } = column;
-    return finds && column.isOrderable ? [{ field, finds, is_indexed }] : [];
+    return finds && column.type.isOrderable ? [{ field, finds, is_indexed }] : [];
   });
   return proposals.sort((one, other) => rank(one) - rank(other)).slice(0, maxProposals);
 }

@@ -6,7 +6,7 @@ import { ConnectorError } from "svc-connectors";
 
 /** @see https://www.postgresql.org/docs/current/errcodes-appendix.html (read 2026-07) */
 export function toFailure(error: unknown, stream?: string): ConnectorError {
-  if (error instanceof ConnectorError) return error;
+  if (error instanceof ConnectorError) return withStream(error, stream);
   const code = sqlState(error);
   const named = stream === undefined ? {} : { stream };
   switch (code) {
@@ -40,6 +40,12 @@ export function toFailure(error: unknown, stream?: string): ConnectorError {
   if (code.startsWith("08")) return new ConnectorError("CONNECTION_FAILED", { reason: "reset" });
   return new ConnectorError("REQUEST_REJECTED", { reason: `SQLSTATE ${code}` });
 }
+
+/** What is said of a record has to say of which stream. */
+const withStream = (error: ConnectorError, stream: string | undefined) =>
+  error.code.startsWith("RECORD_") && stream !== undefined
+    ? new ConnectorError(error.code, { ...error.details, stream })
+    : error;
 
 /** True when a value in the statement has the wrong form for its column. */
 export function isDataException(error: unknown): boolean {

@@ -79,119 +79,6 @@ const properties = (stream: Stream | undefined) =>
   (stream?.schema as JsonSchema).properties as Record<string, JsonSchema>;
 
 describe.skipIf(findPostgres() === undefined)("source postgres on a real server", () => {
-  describe("types", () => {
-    /** type, value in SQL, JSON that must come out, JSON type */
-    const cases: [type: string, value: string, json: string, jsonType?: string][] = [
-      ["int8", "9223372036854775807", "9223372036854775807", "integer"],
-      ["int8", "-9007199254740993", "-9007199254740993"],
-      ["int4", "-2147483648", "-2147483648", "integer"],
-      ["int2", "7", "7"],
-      ["oid", "4294967295", "4294967295"],
-      [
-        "numeric",
-        "'123456789012345678901234567890.123456789012345678901234567890'",
-        "123456789012345678901234567890.123456789012345678901234567890",
-        "number",
-      ],
-      ["numeric(10,2)", "1.10", "1.10", "number"],
-      [
-        "numeric(30,0)",
-        "123456789012345678901234567890",
-        "123456789012345678901234567890",
-        "integer",
-      ],
-      ["numeric", "'NaN'", '"NaN"'],
-      ["float8", "0.1", "0.1", "number"],
-      ["float8", "'1e300'", "1e+300"],
-      ["float8", "5e-324", "5e-324"],
-      ["float8", "'-Infinity'", '"-Infinity"'],
-      ["float4", "1.1", "1.1"],
-      ["bool", "true", "true", "boolean"],
-      ["bool", "false", "false"],
-      ["text", "'a \"quoted\" \\ line\n☃ 𝄞'", JSON.stringify('a "quoted" \\ line\n☃ 𝄞'), "string"],
-      ["varchar(10)", "''", '""'],
-      ["char(4)", "'ab'", '"ab  "'],
-      ["uuid", "'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'", '"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"'],
-      [
-        "timestamptz",
-        "'2026-01-02 03:04:05.123456+05:30'",
-        '"2026-01-01T21:34:05.123456Z"',
-        "string",
-      ],
-      ["timestamptz", "'1890-06-01 00:00:00 Europe/Berlin'", '"1890-05-31T23:06:32Z"'],
-      ["timestamptz", "'infinity'", '"infinity"'],
-      ["timestamp", "'2026-01-02 03:04:05.000001'", '"2026-01-02T03:04:05.000001"'],
-      ["timestamp", "'0044-03-15 12:00:00 BC'", '"0044-03-15 12:00:00 BC"'],
-      ["date", "'2024-02-29'", '"2024-02-29"'],
-      ["time", "'23:59:59.999999'", '"23:59:59.999999"'],
-      ["timetz", "'04:05:06-08'", '"04:05:06-08"'],
-      ["interval", "'1 year 2 months -3 days 04:05:06.789'", '"P1Y2M-3DT4H5M6.789S"'],
-      [
-        "json",
-        `'{"a": 12345678901234567890, "b":[1.0000000000000000001,null], "__proto__":{"c":1}}'`,
-        '{"a":12345678901234567890,"b":[1.0000000000000000001,null],"__proto__":{"c":1}}',
-      ],
-      ["jsonb", `'"text"'`, '"text"'],
-      ["jsonb", "'null'", "null"],
-      ["int4[]", "'{1,NULL,3}'", "[1,null,3]", "array"],
-      ["int8[]", "'{{9223372036854775807},{2}}'", "[[9223372036854775807],[2]]"],
-      ["int4[]", "'[0:1]={5,6}'", "[5,6]"],
-      [
-        "text[]",
-        `ARRAY['a,b', '"', '\\', '{', 'NULL', NULL, '', ' x ']`,
-        JSON.stringify(["a,b", '"', "\\", "{", "NULL", null, "", " x "]),
-      ],
-      ["text[]", "'{}'", "[]"],
-      ["jsonb[]", `ARRAY['{"a":[1]}'::jsonb]`, '[{"a":[1]}]'],
-      ["box[]", "'{(1,1),(0,0);(3,3),(2,2)}'", '["(1,1),(0,0)","(3,3),(2,2)"]'],
-      ["bytea", "'\\x00ff10'", '"AP8Q"', "string"],
-      ["int4range", "'[1,5)'", '"[1,5)"'],
-      ["int4multirange", "'{[1,3),[5,7)}'", '"{[1,3),[5,7)}"'],
-      ["mood", "'so so'", '"so so"'],
-      ["mood[]", "'{\"so so\",happy}'", '["so so","happy"]'],
-      ["price", "12.50", "12.50", "number"],
-      ["prices", "'{1.00}'", "[1.00]", "array"],
-      ["price[]", "'{2.00}'", "[2.00]", "array"],
-      ["pair", "ROW(1,'x y')", '"(1,\\"x y\\")"'],
-      ["inet", "'10.0.0.1/8'", '"10.0.0.1/8"'],
-      ["macaddr", "'08:00:2b:01:02:03'", '"08:00:2b:01:02:03"'],
-      ["money", "1234.5", '"$1,234.50"'],
-      ["tsvector", "'a fat cat'", `"'a' 'cat' 'fat'"`],
-      ["bit(3)", "B'101'", '"101"'],
-      ["varbit", "B'1'", '"1"'],
-      ["xml", "'<a>1</a>'", '"<a>1</a>"'],
-      ["point", "'(1.5,2)'", '"(1.5,2)"'],
-      ["int2vector", "'1 2'", '"1 2"'],
-    ];
-
-    test("every type comes out as it was put in, null too", async () => {
-      const names = cases.map((_, index) => `c${index}`);
-      const database = await createDatabase(`
-        CREATE TYPE mood AS ENUM ('so so', 'happy');
-        CREATE DOMAIN amount AS numeric(12,2); CREATE DOMAIN price AS amount CHECK (VALUE > 0); CREATE DOMAIN prices AS amount[];
-        CREATE TYPE pair AS (a int, b text);
-        CREATE TABLE t (id int PRIMARY KEY, ${cases.map(([type], index) => `c${index} ${type}`).join(", ")});
-        INSERT INTO t VALUES (1, ${cases.map(([, value]) => value).join(", ")});
-        INSERT INTO t (id) VALUES (2)`);
-      await using run = createRun(database);
-      const [stream] = await collect(run.discover());
-      const [row, nulls] = rowsOf(await collect(run.read(fullRefresh("t"))));
-      for (const [index, [type, , json, jsonType]] of cases.entries()) {
-        expect([type, toJson(row?.[`c${index}`])]).toEqual([type, json]);
-        if (jsonType)
-          expect([type, properties(stream)[`c${index}`]?.type]).toEqual([type, [jsonType, "null"]]);
-      }
-      expect(names.filter((name) => nulls?.[name] !== null)).toEqual([]);
-    });
-
-    const toJson = (value: unknown): string =>
-      JSON.stringify(value, (_, part) =>
-        typeof part === "bigint"
-          ? (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(part))
-          : part,
-      );
-  });
-
   describe("full refresh", () => {
     test("goes on behind every checkpoint, each row once, also over a composite key", async () => {
       const database = await createDatabase(`
@@ -605,10 +492,11 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
     });
 
     test("a session that the server ends fails its stream only: the next one gets a new session", async () => {
+      // More than what lies between the server and its reader.
       const database = await createDatabase(
-        "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT generate_series(1, 5000)",
+        "CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t SELECT i, repeat('x', 5000) FROM generate_series(1, 5000) i",
       );
-      await using run = createRun(database, { page_size: 10 });
+      await using run = createRun(database);
       const reading = (async () => {
         for await (const _ of run.read(fullRefresh("t"))) {
           await database.query(

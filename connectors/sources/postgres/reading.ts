@@ -1,20 +1,23 @@
 /** The parts of a table that are read, their order, and the state of a checkpoint. */
 import { escapeIdentifier, escapeLiteral } from "pg";
 import {
+  batch,
   ConnectorError,
   checkpoint,
   Nullable,
   type Output,
-  records,
   type SelectedStream,
   type Static,
+  streamFields,
   Type,
 } from "svc-connectors";
-import { type Fields, fetchPages, inSnapshot, type Session } from "./api.ts";
+import { inSnapshot, type Session } from "./api.ts";
 import type { Column, Table } from "./catalog.ts";
+import { copyRows } from "./copy.ts";
 import { isDataException } from "./failures.ts";
+import { batchBytes, planProjection } from "./projection.ts";
 import type { PostgresContext } from "./spec.ts";
-import { createRowMaker, describeTable, labelOf, quoteTable } from "./streams.ts";
+import { describeTable, labelOf, quoteTable } from "./streams.ts";
 
 /** Values are the server's own text, which it reads back as the same value. */
 export const state = Type.Union([
@@ -37,6 +40,9 @@ export const state = Type.Union([
   ),
 ]);
 type State = Static<typeof state>;
+
+/** Bytes after which there is a checkpoint, though a page has not all its rows. */
+const pageBytes = 8 * 1024 * 1024;
 
 /** One query of a reading, and what its rows mean for the state. */
 interface Part {
@@ -77,36 +83,39 @@ export async function* readTable(
     const parts = cursor ? alongCursor(cursor, key, saved, table) : alongKey(key, saved, table);
     await seeOperators(session, cursor ? [cursor, ...key] : key);
 
-    const wanted = new Set(stream.selectedFields ?? table.columns.map(({ name }) => name));
-    const columns = table.columns.filter(
-      (column) => wanted.has(column.name) || column === cursor || key.includes(column),
-    );
-    const list = columns.map(({ name }) => escapeIdentifier(name)).join(", ");
-    const toRow = createRowMaker(columns);
-    const fieldOf = (fields: Fields) => (column: Column) => fields[columns.indexOf(column)] ?? null;
-
+    const fields = streamFields(stream);
     for (const { condition, order, stateAfter, stateAtEnd, endless } of parts) {
+      const tracked = order.filter((column) => cursor === undefined || column === cursor);
+      const projection = planProjection(table, fields, tracked);
       const where = condition === undefined ? "" : ` WHERE ${condition}`;
-      const by =
-        order.length === 0
-          ? ""
-          : ` ORDER BY ${order.map(({ name }) => escapeIdentifier(name)).join(", ")}`;
-      const at = endless ? columns.indexOf(endless) : -1;
-      const startsPage = (fields: Fields, previous?: Fields) =>
-        isEndless(fields[at]) && !isEndless(previous?.[at]);
-      const pages = fetchPages(session, `SELECT ${list} FROM ${quoteTable(table)}${where}${by}`, {
+      const by = order.length === 0 ? "" : ` ORDER BY ${order.map(({ name }) => ofTable(name))}`;
+      const query = `SELECT ${projection.list} FROM ${quoteTable(table)} AS ${alias}${where}${by}`;
+      const copied = copyRows(session, query, {
+        ...projection,
         maxRows: ctx.config.page_size,
-        toRow,
-        startsPage: at >= 0 ? startsPage : undefined,
+        endless: endless && endlessOf(endless, projection.placeOf(endless)),
       });
       let rowCount = 0;
+      let rowsSince = 0;
+      let bytesSince = 0;
+      let reached: State | undefined;
       try {
-        for await (const { rows, last } of pages) {
-          rowCount += rows.length;
-          yield records(rows);
-          const reached = stateAfter?.(fieldOf(last));
+        for await (const { batch: rows, last } of copied) {
+          rowCount += rows.rowCount;
+          rowsSince += rows.rowCount;
+          bytesSince += batchBytes(rows);
+          reached = stateAfter?.((column) => {
+            const field = last(projection.placeOf(column));
+            return field === null ? null : column.type.toText(field);
+          });
+          yield batch(rows);
+          if (rowsSince < ctx.config.page_size && bytesSince < pageBytes) continue;
           if (reached) yield checkpoint(reached);
+          reached = undefined;
+          rowsSince = 0;
+          bytesSince = 0;
         }
+        if (reached) yield checkpoint(reached);
       } catch (error) {
         // Before the first row it is the saved value that its column's type refuses.
         if (saved && rowCount === 0 && isDataException(error))
@@ -173,9 +182,9 @@ function alongCursor(
     order: [cursor, ...key.filter((column) => column !== cursor)],
     stateAfter: (fieldOf) => {
       const reached = fieldOf(cursor);
-      return cursor.hasInfinity && isEndless(reached) ? undefined : stateOf(reached);
+      return cursor.type.isEndless && isEndless(reached) ? undefined : stateOf(reached);
     },
-    endless: cursor.hasInfinity ? cursor : undefined,
+    endless: cursor.type.isEndless ? cursor : undefined,
   };
   // Apart from the others, so that an index on the cursor field serves those.
   const withoutValue: Part = { condition: `${name} IS NULL`, order: [], stateAtEnd: stateOf(null) };
@@ -184,7 +193,7 @@ function alongCursor(
 
 function cursorOf(table: Table, { cursorField = "" }: SelectedStream): Column {
   const column = table.columns.find(({ name }) => name === cursorField);
-  if (column?.isOrderable) return column;
+  if (column?.type.isOrderable) return column;
   const problem = column
     ? "the cursor field has no order"
     : "the cursor field is no column of the table";
@@ -214,6 +223,13 @@ async function seeOperators({ client }: Session, columns: readonly Column[]): Pr
 
 const isEndless = (value: string | null | undefined) =>
   value === "infinity" || value === "Infinity" || value === "NaN";
+
+const endlessOf = ({ type }: Column, index: number) =>
+  type.isEndless && { index, isEndless: type.isEndless };
+
+/** What is selected may have the name of a column. */
+const alias = "svc_read";
+const ofTable = (column: string) => `${alias}.${escapeIdentifier(column)}`;
 
 const toRowValue = (parts: readonly string[]) =>
   parts.length === 1 ? `${parts[0]}` : `ROW(${parts.join(", ")})`;

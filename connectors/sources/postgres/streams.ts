@@ -1,14 +1,7 @@
 import { escapeIdentifier } from "pg";
-import { ConnectorError, type Row, type SelectedStream, type Stream } from "svc-connectors";
-import { type Fields, inSnapshot, type Session } from "./api.ts";
-import {
-  type Column,
-  countTables,
-  listTables,
-  selectChosen,
-  selectNamed,
-  type Table,
-} from "./catalog.ts";
+import { ConnectorError, type SelectedStream, type Stream } from "svc-connectors";
+import { inSnapshot, type Session } from "./api.ts";
+import { countTables, findTable, listTables, selectChosen, type Table } from "./catalog.ts";
 import { proposeCursors } from "./cursors.ts";
 import type { PostgresContext } from "./spec.ts";
 
@@ -54,7 +47,7 @@ export async function* discoverStreams(
 
 function toStream(table: Table): Stream {
   const { schema, name, columns, primaryKey } = table;
-  const canOrder = columns.some(({ isOrderable }) => isOrderable);
+  const canOrder = columns.some(({ type }) => type.isOrderable);
   return {
     name,
     namespace: schema,
@@ -79,11 +72,10 @@ export async function describeTable(
   { namespace = "public", name }: SelectedStream,
 ): Promise<Table> {
   const stream = labelOf({ schema: namespace, name });
-  for await (const table of listTables(session, selectNamed(namespace, name))) {
-    if (table.isReadable) return table;
-    throw new ConnectorError("PERMISSION_DENIED", { stream });
-  }
-  throw new ConnectorError("STREAM_UNKNOWN", { stream });
+  const table = await findTable(session, namespace, name);
+  if (!table) throw new ConnectorError("STREAM_UNKNOWN", { stream });
+  if (!table.isReadable) throw new ConnectorError("PERMISSION_DENIED", { stream });
+  return table;
 }
 
 /** How messages and logs name it. */
@@ -91,24 +83,3 @@ export const labelOf = ({ schema, name }: Pick<Table, "schema" | "name">) => `${
 
 export const quoteTable = ({ schema, name }: Table) =>
   `${escapeIdentifier(schema)}.${escapeIdentifier(name)}`;
-
-/** Makes rows of what the server sends. */
-export function createRowMaker(columns: readonly Column[]): (fields: Fields) => Row {
-  const names = columns.map(({ name }) => name);
-  const parsers = columns.map(({ parse }) => parse);
-  const hasProto = names.includes("__proto__");
-  return (fields) => {
-    const row: Record<string, unknown> = {};
-    for (let index = 0; index < names.length; index++) {
-      const name = names[index] ?? "";
-      const text = fields[index] ?? null;
-      const parse = parsers[index];
-      const value = text === null || parse === undefined ? text : parse(text);
-      // Assigned, this name would set the object's prototype instead.
-      if (hasProto && name === "__proto__")
-        Object.defineProperty(row, name, { value, enumerable: true });
-      else row[name] = value;
-    }
-    return row;
-  };
-}

@@ -1,0 +1,84 @@
+/** What is selected of a table, and how it becomes the columns of a stream. */
+import { escapeIdentifier } from "pg";
+import { type Batch, type BatchField, ConnectorError } from "svc-connectors";
+import type { Column, Table } from "./catalog.ts";
+import { emptyValues } from "./columns/empty.ts";
+import type { Values } from "./columns/values.ts";
+import { capacityFor, type DecodedField } from "./row-decoder.ts";
+import { asJson, ownText, type ValueType } from "./types.ts";
+
+export interface Projection {
+  /** The list of a SELECT. */
+  readonly list: string;
+  readonly decoded: readonly DecodedField[];
+  readonly columns: readonly { readonly field: BatchField; readonly values: Values }[];
+  /** The places of the fields that the state needs. */
+  readonly kept: readonly number[];
+  /** The place of the field that has the column as its type writes it. */
+  placeOf(column: Column): number;
+}
+
+/**
+ * The stream's fields, and the columns that its state needs. A field's kind was told when the table
+ * was discovered; the column may have another type by now.
+ */
+export function planProjection(
+  table: Table,
+  fields: readonly BatchField[],
+  tracked: readonly Column[],
+): Projection {
+  const byName = new Map(table.columns.map((column) => [column.name, column]));
+  const read = fields.map((field) => {
+    const column = byName.get(field.name);
+    const form = column && formOf(field, column);
+    if (field.isKey && !form)
+      throw new ConnectorError("RECORD_INVALID", {
+        problem: `the column ${field.name}, which is a key, has changed since the table was discovered: discover it again`,
+      });
+    return { field, column, form };
+  });
+  const capacity = capacityFor(
+    read.reduce((sum, { field, form }) => sum + valuesOf(field, form, 8).rowBytes, 0),
+  );
+  const selects: string[] = [];
+  const decoded: DecodedField[] = [];
+  const places = new Map<Column, number>();
+  const columns = read.map(({ field, column, form }) => {
+    const values = valuesOf(field, form, capacity);
+    if (column) {
+      const type = form ?? column.type;
+      if (type === column.type) places.set(column, decoded.length);
+      selects.push(type.select(escapeIdentifier(column.name)));
+      decoded.push({ values });
+    }
+    return { field, values };
+  });
+  for (const column of tracked) {
+    if (places.has(column)) continue;
+    places.set(column, decoded.length);
+    selects.push(column.type.select(escapeIdentifier(column.name)));
+    decoded.push({});
+  }
+  const placeOf = (column: Column) => places.get(column) ?? -1;
+  return { list: selects.join(", "), decoded, columns, kept: tracked.map(placeOf), placeOf };
+}
+
+type Form = Pick<ValueType, "select" | "createValues">;
+
+const valuesOf = (field: BatchField, form: Form | undefined, capacity: number): Values =>
+  form?.createValues(capacity, field.isKey) ?? emptyValues(capacity, field.kind);
+
+/** How a column fills a field; undefined when it cannot. */
+function formOf({ kind }: BatchField, { type }: Column): Form | undefined {
+  if (type.kind === kind || (kind === "number" && type.kind === "integer")) return type;
+  if (kind === "text") return ownText;
+  return kind === "json" ? asJson : undefined;
+}
+
+/** Bytes of the values. */
+export const batchBytes = ({ columns, rowCount }: Batch): number =>
+  columns.reduce(
+    (sum, column) =>
+      sum + ("offsets" in column ? (column.offsets[rowCount] as number) : column.values.byteLength),
+    0,
+  );

@@ -1,0 +1,85 @@
+/** What the types of columns are made of: asked for once in a session, each by its OID. */
+import type { Client } from "pg";
+
+interface KnownType {
+  /** The schema of the type, where its operators are. */
+  readonly schema: string;
+  readonly isEnum: boolean;
+  /** Of a domain. */
+  readonly base: number;
+  readonly baseModifier: number;
+  /** Of an array; 0 for other types. */
+  readonly element: number;
+  /** What parts values of the type in an array. */
+  readonly delimiter: string;
+}
+
+export type KnownTypes = Map<number, KnownType>;
+
+/** A type with domains and arrays taken off. */
+export interface ResolvedType {
+  readonly schema: string;
+  readonly oid: number;
+  readonly delimiter: string | null;
+  /** Of the outermost domain that has one; -1 = none. */
+  readonly modifier: number;
+  readonly isEnum: boolean;
+}
+
+/** Asks for types that are not known yet, and for those that they are made of. */
+export async function learnTypes(
+  { client, types }: { readonly client: Client; readonly types: KnownTypes },
+  oids: Iterable<number>,
+): Promise<void> {
+  const unknown = [...new Set(oids)].filter((oid) => !types.has(oid));
+  if (unknown.length === 0) return;
+  // Each step finds a type by its OID: there are two types for every table.
+  const { rows } = await client.query<string[]>({
+    rowMode: "array",
+    types: { getTypeParser: () => (text: string) => text },
+    text: `
+      WITH RECURSIVE used (oid) AS (
+        SELECT pg_catalog.unnest('{${unknown}}'::pg_catalog.oid[])
+        UNION
+        SELECT part.oid FROM used JOIN pg_catalog.pg_type t ON t.oid = used.oid
+        CROSS JOIN LATERAL (VALUES (t.typbasetype), (t.typelem)) part (oid) WHERE part.oid <> 0
+      )
+      SELECT t.oid, n.nspname, t.typtype = 'e', t.typbasetype, t.typtypmod, COALESCE(e.oid, 0), t.typdelim
+      FROM used JOIN pg_catalog.pg_type t ON t.oid = used.oid
+      JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+      LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND e.typarray = t.oid`,
+  });
+  for (const [oid, schema = "", isEnum, base, modifier, element, delimiter = ","] of rows)
+    types.set(Number(oid), {
+      schema,
+      isEnum: isEnum === "t",
+      base: Number(base),
+      baseModifier: Number(modifier),
+      element: Number(element),
+      delimiter,
+    });
+}
+
+export function resolveType(types: KnownTypes, oid: number): ResolvedType {
+  const schema = types.get(oid)?.schema ?? "pg_catalog";
+  const outer = withoutDomains(types, oid);
+  const array = types.get(outer.oid);
+  if (!array || array.element === 0) {
+    const isEnum = array?.isEnum === true;
+    return { schema, ...outer, delimiter: null, isEnum };
+  }
+  const { delimiter = "," } = types.get(array.element) ?? {};
+  const element = withoutDomains(types, array.element);
+  const isEnum = types.get(element.oid)?.isEnum === true;
+  return { schema, oid: element.oid, modifier: outer.modifier, delimiter, isEnum };
+}
+
+function withoutDomains(types: KnownTypes, oid: number): { oid: number; modifier: number } {
+  let modifier = -1;
+  let at = oid;
+  for (let type = types.get(at); type && type.base !== 0; type = types.get(at)) {
+    if (modifier === -1) modifier = type.baseModifier;
+    at = type.base;
+  }
+  return { oid: at, modifier };
+}
