@@ -284,6 +284,7 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
   }),
   "pipeline.clear": pipelineOnly,
   "pipeline.reset": pipelineOnly,
+  "schedule.preview": async () => ({ body: exampleOf("schedule.preview") }),
   "connection.delete": async (world) => {
     const { connection_id } = await pipeline(world);
     return { params: { connection_id } };
@@ -291,6 +292,10 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
   "reverse_etl.prepare": async (world) => {
     const { modelId, destinationId } = await reverseEtl(world);
     return { body: exampleOf("reverse_etl.prepare", { modelId, destinationId }) };
+  },
+  "reverse_etl_model.preview": async (world) => {
+    const { warehouseId } = (await reverseEtl(world)).model as { readonly warehouseId: string };
+    return { body: exampleOf("reverse_etl_model.preview", { warehouseId }) };
   },
   "reverse_etl_model.create": async (world) => ({
     body: (await reverseEtl(world)).model,

@@ -76,6 +76,13 @@ export const examples: Readonly<Record<string, object>> = {
   "pipeline.reset": { streams: [{ name: "campaigns" }] },
   "pipeline.pause": { cancel_running: true },
   "pipeline.sync": { streams: [{ name: "campaigns" }] },
+  "schedule.preview": {
+    schedule: { type: "cron", cron_expression: "0 6 * * 1-5", cron_timezone: "Europe/Berlin" },
+  },
+  "reverse_etl_model.preview": {
+    warehouseId: exampleIds.destination,
+    raw: { sql: "SELECT 'ada@example.com' AS mail, 'Ada' AS first_name" },
+  },
   "reverse_etl.prepare": {
     modelId: exampleIds.model,
     destinationId: exampleIds.reverseDestination,

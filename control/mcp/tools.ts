@@ -116,6 +116,7 @@ const entries: Readonly<Record<string, ToolEntry>> = {
   },
   svc_pause_pipeline: { does: "POST /pipelines/{pipeline_id}/pause", annotations: changes },
   svc_resume_pipeline: { does: "POST /pipelines/{pipeline_id}/resume", annotations: changes },
+  svc_preview_schedule: { does: "POST /schedules/preview", annotations: reads },
   svc_run_sync: { does: "POST /pipelines/{pipeline_id}/sync", annotations: reachesOut },
   svc_clear_pipeline: {
     does: "POST /pipelines/{pipeline_id}/clear",
@@ -133,6 +134,10 @@ const entries: Readonly<Record<string, ToolEntry>> = {
   svc_get_job_logs: { does: "GET /jobs/{job_id}/logs", annotations: reads },
   svc_cancel_job: { does: "POST /jobs/{job_id}/cancel", annotations: changes },
   svc_prepare_reverse_etl_activation: { does: "POST /reverse-etl/prepare", annotations: asks },
+  svc_preview_reverse_etl_model: {
+    does: "POST /reverse-etl/models/preview",
+    annotations: asks,
+  },
   svc_list_reverse_etl_models: { does: "GET /reverse-etl/models", annotations: reads },
   svc_get_reverse_etl_model: { does: "GET /reverse-etl/models/{modelId}", annotations: reads },
   svc_apply_reverse_etl_model: {

@@ -32,7 +32,9 @@ import { reverseEtlActivationOperations } from "./reverse-etl-activations.ts";
 import { reverseEtlDestinationOperations } from "./reverse-etl-destinations.ts";
 import { reverseEtlModelOperations } from "./reverse-etl-models.ts";
 import { reverseEtlPrepareOperations } from "./reverse-etl-prepare.ts";
+import { reverseEtlPreviewOperations } from "./reverse-etl-preview.ts";
 import { reverseEtlRunOperations } from "./reverse-etl-runs.ts";
+import { scheduleOperations } from "./schedules.ts";
 import { sessionOperations } from "./sessions.ts";
 import { sourceProbeOperations } from "./source-probes.ts";
 import { sourceOperations } from "./sources.ts";
@@ -57,8 +59,10 @@ export const operations: readonly Operation[] = [
   updatePipelineStreams,
   ...pipelineRunOperations,
   ...pipelineJobOperations,
+  ...scheduleOperations,
   ...connectionOperations,
   ...reverseEtlPrepareOperations,
+  ...reverseEtlPreviewOperations,
   ...reverseEtlModelOperations,
   ...reverseEtlDestinationOperations,
   ...reverseEtlActivationOperations,

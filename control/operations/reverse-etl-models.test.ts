@@ -38,6 +38,65 @@ describe("the configuration of reverse ETL", () => {
     readonly body: { readonly details?: { readonly reason?: string } };
   }) => [status, body.details?.reason];
 
+  describe("a preview of a query", () => {
+    const preview = (sql: string, rest: object = {}) =>
+      post("/models/preview", { warehouseId: etl.warehouse, raw: { sql }, ...rest });
+
+    test("shows its columns and masked rows, and saves nothing", async () => {
+      const before = await databaseText(etl.api.db);
+      const { status, body } = await preview("SELECT * FROM people ORDER BY id");
+      expect(status).toBe(200);
+      expect(body.data.columns).toEqual([
+        { name: "id", type: "INTEGER" },
+        { name: "mail", type: "VARCHAR" },
+        { name: "first_name", type: "VARCHAR" },
+        { name: "api_token", type: "VARCHAR" },
+        { name: "amount", type: "DECIMAL(20,2)" },
+      ]);
+      expect([body.data.rows.length, body.data.hasMore]).toEqual([30, false]);
+      expect(body.data.rows[7].slice(0, 4)).toEqual([7, "***@example.org", "A***", "[hidden]"]);
+      expect(JSON.stringify(body)).not.toContain("sk_live");
+      expect((await databaseText(etl.api.db)).includes("ORDER BY id")).toBe(
+        before.includes("ORDER BY id"),
+      );
+    });
+
+    test("shows fifty rows of many, of a table too", async () => {
+      const { body } = await preview("SELECT * FROM range(5000) t(i)");
+      expect([body.data.rows.length, body.data.hasMore]).toEqual([50, true]);
+      const table = await post("/models/preview", {
+        warehouse_id: etl.warehouse,
+        query_type: "table",
+        table: { name: "people" },
+      });
+      expect(table.body.data.rows.length).toBe(30);
+      expect((await preview("SELECT * FROM range(50) t(i)")).body.data.hasMore).toBe(false);
+    });
+
+    test.each([
+      ["DELETE FROM people", "query_refused"],
+      ["SELECT 1; SELECT 2", "query_refused"],
+      ["SELECT * FROM read_csv('/etc/passwd')", "query_refused"],
+      ["SELECT 1 AS a, 2 AS a", "query_refused"],
+      ["SELECT nothing FROM people", "query_failed"],
+    ])("refuses what a model refuses: %s", async (sql, reason) => {
+      const created = await post("/models", model(sql));
+      const answer = await preview(sql);
+      expect([answer.status, answer.body.details.reason]).toEqual([422, reason]);
+      expect(created.body.details.reason).toBe(reason);
+    });
+
+    test("is not for those who may only look, and of no other workspace's warehouse", async () => {
+      const body = { warehouseId: etl.warehouse, raw: { sql: "SELECT 1 AS id" } };
+      const as = (token: string) =>
+        etl.api.call("POST", "/reverse-etl/models/preview", { body, token });
+      const { first, second } = etl.api;
+      expect((await as(first.tokens.viewer)).status).toBe(403);
+      expect((await as(first.tokens.runner)).status).toBe(200);
+      expect((await as(second.tokens.admin)).status).toBe(404);
+    });
+  });
+
   test("a model knows the columns of its query, and takes every name of its warehouse in either case", async () => {
     const forms = [
       { destinationId: etl.warehouse },

@@ -5,7 +5,7 @@
  */
 import { CronExpressionParser } from "cron-parser";
 import { type Static, Type } from "typebox";
-import { type FieldFault, refuseFields } from "../contract/reasons.ts";
+import { type FieldFault, refuseField, refuseFields } from "../contract/reasons.ts";
 import { OneOf, StrictObject } from "../contract/schemas.ts";
 import type { Schedule } from "../store/tables.ts";
 
@@ -135,6 +135,17 @@ function isTooOften(minutes: readonly number[], hours: readonly number[]): boole
   const isNextHourToo = hours.some((hour) => hours.includes((hour + 1) % 24));
   const overTheHour = 60 - (minutes.at(-1) ?? 0) + (minutes[0] ?? 0);
   return gaps.some((gap) => gap < minGapMinutes) || (isNextHourToo && overTheHour < minGapMinutes);
+}
+
+/** @throws invalid_schedule when nothing is called so */
+export function parseTimeZone(name: string, path = "time_zone"): string {
+  if (!isTimeZone(name))
+    throw refuseField(
+      "invalid_schedule",
+      path,
+      "is not the name of a time zone, like Europe/Berlin",
+    );
+  return name;
 }
 
 function isTimeZone(name: string): boolean {

@@ -55,27 +55,34 @@ export type ModelQueryParts = Pick<
  * @throws validation_failed
  */
 export function queryPartsOf(entered: Entered, before?: ModelQueryParts): ModelQueryParts {
-  const { raw, table, primaryKey = before?.primary_key } = entered;
-  const query_type = entered.queryType ?? before?.query_type ?? (table ? "table" : "raw_sql");
-  if (raw && table) throw refuseField("validation_failed", "table", "does not go with raw");
+  const { primaryKey = before?.primary_key } = entered;
+  const parts = sqlOf(entered, before);
   if (primaryKey === undefined) throw refuseField("validation_failed", "primaryKey", "is missing");
+  return { ...parts, primary_key: primaryKey };
+}
+
+/**
+ * As {@link queryPartsOf}, of a query alone.
+ * @throws validation_failed
+ */
+export function sqlOf(
+  { queryType, raw, table }: Omit<Entered, "primaryKey">,
+  before?: Omit<ModelQueryParts, "primary_key">,
+): Omit<ModelQueryParts, "primary_key"> {
+  const query_type = queryType ?? before?.query_type ?? (table ? "table" : "raw_sql");
+  if (raw && table) throw refuseField("validation_failed", "table", "does not go with raw");
   if (query_type === "table") {
     if (raw) throw refuseField("validation_failed", "raw", "does not go with the queryType table");
     const name = table?.name ?? before?.table_name ?? undefined;
     if (name === undefined) throw refuseField("validation_failed", "table", "is missing");
     const quoted = name.split(".").map((part) => `"${part}"`);
-    return {
-      query_type,
-      sql: `SELECT * FROM ${quoted.join(".")}`,
-      table_name: name,
-      primary_key: primaryKey,
-    };
+    return { query_type, sql: `SELECT * FROM ${quoted.join(".")}`, table_name: name };
   }
   if (table)
     throw refuseField("validation_failed", "table", `does not go with the queryType ${query_type}`);
   const sql = raw?.sql ?? (before?.table_name === null ? before.sql : undefined);
   if (sql === undefined) throw refuseField("validation_failed", "raw", "is missing");
-  return { query_type, sql, table_name: null, primary_key: primaryKey };
+  return { query_type, sql, table_name: null };
 }
 
 /**
