@@ -4,9 +4,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createLineRenderer } from "svc-connectors/destination";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { columnOf } from "../../../fixtures/batches.ts";
+import { describeStream } from "../../../tests/destination-behaviour.ts";
+import { duckdbContext } from "../../../tests/duckdb-place.ts";
 import { choose } from "../../../tests/effort.ts";
 import { openDatabase } from "./database.ts";
+import duckdb from "./index.ts";
 
 // A real kill -9 of a real process, right before a statement that a seed chooses, while it writes
 // pages of a stream that already has rows; then another process goes on, until one comes through.
@@ -219,4 +224,53 @@ test("another process is told that the file is busy, while this one goes on", as
   await expect(attempt(program(path, modes[0], 1, [0, firstRow], 0))).rejects.toThrow(
     "OUTPUT_BUSY",
   );
+});
+
+test("a table of 200 columns takes tens of thousands of rows within DuckDB's memory, as columns and as lines", async () => {
+  const path = join(folder, "wide.duckdb");
+  const rowCount = 2_048;
+  const types = ["integer", "number", "string"] as const;
+  const names = Array.from({ length: 200 }, (_, index) => `c${index}`);
+  const typeOf = (index: number) => types[index % types.length] as (typeof types)[number];
+  const columns = names.map((name, index) => {
+    const values = Array.from({ length: rowCount }, (_, row) => row * index);
+    const type = typeOf(index);
+    if (type === "string")
+      return columnOf(
+        name,
+        { kind: "text", encoding: "utf8" },
+        values.map((value) => `text ${value}`),
+      );
+    return columnOf(
+      name,
+      { kind: type, encoding: type === "number" ? "float64" : "int32" },
+      values,
+    );
+  });
+  const batch = { rowCount, columns, notes: [] };
+  const stream = { name: "wide" };
+  const { lines } = createLineRenderer(stream, "rows")(batch, 0);
+  const properties = Object.fromEntries(
+    names.map((name, index) => [name, { type: typeOf(index) }]),
+  );
+  const described = { name: "wide", mode: "full_refresh", into: "overwrite" } as const;
+  const ordered = describeStream(properties, described);
+  const clock = { now: () => 0, sleep: async () => {} };
+  const command = { owner: "wide", jobId: "job", fence: 1, streams: [ordered] };
+  const sink = await duckdb.write(duckdbContext(path, clock), command);
+  await sink.status(stream, "started");
+  const rounds = 12;
+  for (let round = 0; round < rounds; round++) {
+    await sink.writeBatch?.(stream, batch);
+    await sink.write(stream, lines, rowCount);
+  }
+  await sink.status(stream, "complete");
+  await using database = await openDatabase(path);
+  const connection = await database.connect();
+  const sql = `SELECT count(*), sum(c199), min(c197) FROM ${sink.location(stream)}`;
+  const [found] = (await connection.runAndReadAll(sql)).getRows();
+  connection.closeSync();
+  await sink.close();
+  const sum = 199 * ((rowCount * (rowCount - 1)) / 2) * rounds * 2;
+  expect(found?.map(String)).toEqual([String(rowCount * rounds * 2), String(sum), "text 0"]);
 });
