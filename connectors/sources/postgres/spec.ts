@@ -42,7 +42,8 @@ export const spec = Type.Object({
   page_size: withDefault(
     Type.Integer({
       title: "Page size",
-      description: "Most rows per page. Pages of wide rows are smaller: about 8 MiB each.",
+      description:
+        "Rows between two checkpoints. Between wide rows there are more checkpoints: one in about 8 MiB.",
       minimum: 1,
       maximum: 100_000,
     }),
