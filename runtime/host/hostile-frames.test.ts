@@ -5,10 +5,14 @@
 import { duplexPair } from "node:stream";
 import fc from "fast-check";
 import { beforeEach, expect, test } from "vitest";
+import { payloadOf } from "../../fixtures/batch-payloads.ts";
+import { columnOf } from "../../fixtures/batches.ts";
 import { bearer, http } from "../author.ts";
+import type { Column } from "../contract/batch.ts";
 import type { CatalogStream, Manifest } from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { ReadSummary } from "../contract/host.ts";
+import type { Sink } from "../contract/sink.ts";
 import { createBroker } from "../egress/create-broker.ts";
 import { createSecretRegistry } from "../filter/secrets.ts";
 import { createFrameWriter, type FrameKind, frameKind } from "../wire/frames.ts";
@@ -31,18 +35,24 @@ const egress = http({ baseUrl: "https://api.example.com", auth: bearer("api_toke
 const manifest = { spec: { type: "object" }, egress, streams: [stream] } as unknown as Manifest;
 const limits = { timeoutMs: 60_000, unresponsiveMs: 60_000, graceMs: 0 };
 
-/** A frame's kind, its stream or call, and its bytes. */
-type Said = readonly [kind: number, id: number, payload: Buffer];
+/** A frame's kind, its stream or call, and its bytes; `length` is said of them, whatever they are. */
+type Said = readonly [kind: number, id: number, payload: Buffer, length?: number];
 const said = (kind: FrameKind, content: unknown = {}, id = 0): Said => [
   kind,
   id,
   Buffer.from(JSON.stringify(content)),
 ];
-const rows = (...lines: string[]): Said => {
-  const count = Buffer.alloc(4);
-  count.writeUInt32LE(lines.length);
-  const text = lines.map((line) => `${line}\n`).join("");
-  return [frameKind.records, 0, Buffer.concat([count, Buffer.from(text)])];
+const ids = (...values: (bigint | null)[]) =>
+  columnOf("id", { kind: "integer", encoding: "int64", isKey: true }, values);
+const batchOf = (...columns: Column[]): Said => {
+  const rowCount = 2;
+  return [frameKind.batch, 0, payloadOf({ rowCount, columns, notes: [] })];
+};
+/** Two rows as columns, some of their bytes changed. */
+const forgedBatch = (at: number, ...bytes: readonly number[]): Said => {
+  const [kind, id, payload] = batchOf(ids(1n, 2n));
+  payload.set(bytes, at);
+  return [kind, id, payload];
 };
 const started = said(frameKind.status, { status: "started" });
 const complete = said(frameKind.status, { status: "complete", nulledCount: 0 });
@@ -53,8 +63,19 @@ beforeEach(() => {
   written = "";
 });
 
-/** Reads from a worker that says these frames and ends. */
-async function readFrom(...frames: readonly Said[]): Promise<ReadSummary> {
+/** Reads from a worker that says these frames and ends, into a sink of lines. */
+const readFrom = (...frames: readonly Said[]) => readInto({}, frames);
+/** A sink that takes batches. */
+const ofBatches: Pick<Sink, "writeBatch"> = {
+  async writeBatch(_stream, { rowCount }) {
+    written += `${rowCount} rows\n`;
+  },
+};
+
+async function readInto(
+  ofSink: Pick<Sink, "writeBatch">,
+  frames: readonly Said[],
+): Promise<ReadSummary> {
   const [wire, far] = duplexPair();
   const ended = Promise.withResolvers<ConnectorError | undefined>();
   const worker: WorkerProcess = {
@@ -98,8 +119,17 @@ async function readFrom(...frames: readonly Said[]): Promise<ReadSummary> {
       ),
   } as unknown as Run;
   const writer = createFrameWriter(far);
-  for (const [kind, id, payload] of frames) writer.send(kind as FrameKind, id, payload);
-  far.end();
+  for (const [kind, id, payload, length] of frames) {
+    if (length === undefined) writer.send(kind as FrameKind, id, payload);
+    else {
+      const header = Buffer.alloc(17);
+      header.writeUInt32LE(length, 0);
+      header.writeUInt8(kind, 4);
+      far.write(Buffer.concat([header, payload]));
+    }
+  }
+  // One that has more to say goes on.
+  if (frames.every(({ length }) => length < 4)) far.end();
   far.on("finish", () => ended.resolve(undefined));
   const nothing = async () => {};
   const sink = { lineFormat: "rows", open: nothing, checkpoint: nothing, status: nothing } as const;
@@ -110,6 +140,7 @@ async function readFrom(...frames: readonly Said[]): Promise<ReadSummary> {
       { config: {}, catalog },
       {
         ...sink,
+        ...ofSink,
         close: nothing,
         async write(_stream, lines) {
           written += lines;
@@ -124,14 +155,12 @@ async function readFrom(...frames: readonly Said[]): Promise<ReadSummary> {
 
 test("a worker that keeps to the order is read", async () => {
   const state = said(frameKind.checkpoint, { page: 2 });
-  const summary = await readFrom(started, rows('{"id":1}', '{"id":2}'), state, complete, done);
+  const summary = await readFrom(started, batchOf(ids(1n, 2n)), state, complete, done);
   expect(summary).toMatchObject({ status: "succeeded", recordCount: 2 });
   expect(written).toBe('{"id":1}\n{"id":2}\n');
 });
 
 test.each<[string, Said[]]>([
-  ["rows before their stream's start", [rows('{"id":1}')]],
-  ["rows after their stream's end", [started, complete, rows('{"id":1}')]],
   ["a state before its stream's start", [said(frameKind.checkpoint)]],
   ["a state after its stream's end", [started, complete, said(frameKind.checkpoint)]],
   ["an end before the start", [complete]],
@@ -144,10 +173,21 @@ test.each<[string, Said[]]>([
   ],
   ["a status that does not exist", [started, said(frameKind.status, { status: "done" })]],
   ["a status that is no text", [started, said(frameKind.status, { status: ["complete"] })]],
-  ["rows of a stream that nobody selected", [started, [frameKind.records, 1, rows("{}")[2]]]],
-  ["text that is no JSON", [started, rows('{"id":1,"text":undefined,,}')]],
-  ["a broken escape", [started, rows('{"text":"\\q\\u12"}')]],
-  ["two notes in one row", [started, rows('{"id":null}\t{"changes":[]}\t{"changes":[]}')]],
+  ["columns before their stream's start", [batchOf(ids(1n, 2n))]],
+  ["columns after their stream's end", [started, complete, batchOf(ids(1n, 2n))]],
+  [
+    "columns of a stream that nobody selected",
+    [started, [frameKind.batch, 1, batchOf(ids(1n, 2n))[2]]],
+  ],
+  ["columns of 2 GiB", [started, [frameKind.batch, 0, Buffer.alloc(64), 2 ** 31]]],
+  ["columns of nothing", [started, [frameKind.batch, 0, Buffer.alloc(0)]]],
+  ["a million rows of nothing", [started, forgedBatch(0, 0x40, 0x42, 0x0f, 0)]],
+  ["a column that the stream does not have", [started, batchOf(ids(1n, 2n), ids(1n, 2n))]],
+  ["no column where the stream has one", [started, batchOf()]],
+  ["another encoding than the column can have", [started, forgedBatch(16, 11)]],
+  ["texts where numbers are", [started, forgedBatch(20, 8)]],
+  ["notes of 4 GiB", [started, forgedBatch(8, 0xff, 0xff, 0xff, 0xff)]],
+  ["a key that is null", [started, batchOf(ids(1n, null))]],
   ["a log that is no text", [started, said(frameKind.log, { level: "info", message: { a: 1 } })]],
   [
     "a log that cannot be text",
@@ -163,9 +203,18 @@ test.each<[string, Said[]]>([
   ["a list for a call", [started, said(frameKind.request, [])]],
   ["an unknown frame", [[99, 0, Buffer.alloc(0)]]],
 ])("%s are the connector's fault, and nothing of it is passed on", async (_, frames) => {
-  const { status, error } = await readFrom(...frames, done);
-  expect([status, error?.code]).toEqual(["failed", "CONNECTOR_PROTOCOL"]);
-  expect(written).toBe("");
+  for (const sink of [{}, ofBatches]) {
+    const { status, error, recordCount } = await readInto(sink, [...frames, done]);
+    expect([status, error?.code, recordCount]).toEqual(["failed", "CONNECTOR_PROTOCOL", 0]);
+    expect(written).toBe("");
+  }
+});
+
+test("columns are read, as lines and as they are", async () => {
+  const frames = [started, batchOf(ids(1n, 2n)), complete, done];
+  expect(await readInto({}, frames)).toMatchObject({ status: "succeeded", recordCount: 2 });
+  expect(await readInto(ofBatches, frames)).toMatchObject({ status: "succeeded", recordCount: 2 });
+  expect(written).toBe('{"id":1}\n{"id":2}\n2 rows\n');
 });
 
 test.each([

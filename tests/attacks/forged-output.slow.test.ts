@@ -9,11 +9,14 @@ type Forged = readonly [kind: number, id: number, payload: string];
 const bytes = (...parts: (string | Buffer)[]) =>
   Buffer.concat(parts.map((part) => Buffer.from(part))).toString("base64");
 const json = (kind: number, content: unknown): Forged => [kind, 0, bytes(JSON.stringify(content))];
-const rows = (...lines: (string | Buffer)[]): Forged => {
-  const count = Buffer.alloc(4);
-  count.writeUInt32LE(lines.length);
-  return [frameKind.records, 0, bytes(count, ...lines.flatMap((line) => [line, "\n"]))];
-};
+/** A batch of two columns, its 24 numbers of 32 bits as they are given. */
+const batch = (...words: number[]): Forged => [
+  frameKind.batch,
+  0,
+  bytes(Buffer.from(Uint32Array.from(words).buffer)),
+];
+/** Of the heads of `id` (64-bit integers) and `text`. */
+const [idHead, textHead] = [3, 11];
 const complete = json(frameKind.status, { status: "complete", nulledCount: 0 });
 
 let host: Host;
@@ -23,12 +26,14 @@ beforeAll(() => {
 afterAll(() => host[Symbol.asyncDispose]());
 
 test.each<[string, Forged[]]>([
-  ["a word of JavaScript in a row", [rows('{"id":1,"text":undefined,,}')]],
-  ["an escape that is none", [rows('{"id":1,"text":"\\q\\u12"}')]],
-  ["bytes that are no text", [rows(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))]],
-  ["two notes in one row", [rows('{"id":null}\t{"changes":[]}\t{"changes":[]}')]],
-  ["a row that closes its envelope", [rows('{}},"type":"STATE","x":{')]],
-  ["rows after their stream's end", [complete, rows('{"id":1}')]],
+  ["bytes that are no text", [batch(1, 2, 0, 0, idHead, 0, textHead, 1, 1, 0, 0, 1, 0xff, 0)]],
+  ["a batch of four billion rows", [batch(2 ** 32 - 1, 2, 0, 0, idHead, 0, textHead, 0)]],
+  ["a batch whose text is 4 GiB", [batch(1, 2, 0, 0, idHead, 0, textHead, -1, 1, 0, 0, 0)]],
+  ["a batch whose text runs back", [batch(1, 2, 0, 0, idHead, 0, textHead, 0, 1, 0, 1, 0)]],
+  [
+    "a batch after its stream's end",
+    [complete, batch(1, 2, 0, 0, idHead, 0, textHead, 0, 1, 0, 0, 0)],
+  ],
   ["a state after its stream's end", [complete, json(frameKind.checkpoint, {})]],
   ["two ends", [complete, complete]],
   ["a second start", [json(frameKind.status, { status: "started" })]],
