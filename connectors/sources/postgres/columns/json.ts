@@ -21,50 +21,45 @@ export function writeJson(out: TextBytes, from: Buffer, start: number, end: numb
   const { bytes } = out;
   let to = out.length;
   let depth = 0;
-  for (let at = start; at < end; ) {
-    const byte = from[at] as number;
-    if (byte === quote) {
-      const close = stringEnd(from, at, end);
-      if (close > 0) while (at < close) bytes[to++] = from[at++] as number;
-      else {
-        const [text, next] = respelled(from, at, end);
-        to += bytes.write(text, to, "utf8");
-        at = next;
-      }
-      continue;
-    }
-    at++;
+  let at = start;
+  while (at < end) {
+    let byte = from[at++] as number;
     if (byte <= 0x20) continue;
     bytes[to++] = byte;
-    // "[" and "{", "]" and "}" differ by one bit.
-    if ((byte & 0xdf) === 0x5b) {
-      if (++depth > maxDepth)
-        throw new ConnectorError("RECORD_INVALID", {
-          problem: `it is nested deeper than ${maxDepth} levels`,
-        });
+    if (byte === quote) {
+      const opening = at - 1;
+      const written = to - 1;
+      while (at < end) {
+        byte = from[at++] as number;
+        bytes[to++] = byte;
+        if (byte === quote) break;
+        if (byte !== backslash) continue;
+        const letter = from[at++] as number;
+        bytes[to++] = letter;
+        if (shortEscapes[letter] === 1) continue;
+        // An escape that has to be looked at: the string is written once more.
+        const close = stringEnd(from, opening, end);
+        const text = from.toString("utf8", opening, close);
+        to = written + bytes.write(JSON.stringify(JSON.parse(text)), written, "utf8");
+        at = close;
+        break;
+      }
+    } else if ((byte & 0xdf) === 0x5b) {
+      // "[" and "{" differ by one bit, and so do "]" and "}".
+      if (++depth > maxDepth) throw tooDeep();
     } else if ((byte & 0xdf) === 0x5d) depth--;
   }
   out.length = to;
 }
 
-/**
- * The place behind the string that begins at `start`; 0 when it has an escape that has to be looked
- * at.
- */
+const tooDeep = () =>
+  new ConnectorError("RECORD_INVALID", {
+    problem: `it is nested deeper than ${maxDepth} levels`,
+  });
+
+/** The place behind the string that begins at `start`. */
 function stringEnd(from: Buffer, start: number, end: number): number {
   let at = start + 1;
-  while (at < end) {
-    const byte = from[at++] as number;
-    if (byte === quote) return at;
-    if (byte === backslash && shortEscapes[from[at++] as number] === 0) return 0;
-  }
-  return end;
-}
-
-/** The string that begins at `start` as JSON.stringify writes it, and the place behind it. */
-function respelled(from: Buffer, start: number, end: number): [text: string, next: number] {
-  let at = start + 1;
   while (at < end && from[at] !== quote) at += from[at] === backslash ? 2 : 1;
-  const next = Math.min(at + 1, end);
-  return [JSON.stringify(JSON.parse(from.toString("utf8", start, next))), next];
+  return Math.min(at + 1, end);
 }
