@@ -125,3 +125,31 @@ test("a large batch is cut between rows, and no row is lost", () => {
   expect(rows.every(({ id, t }, row) => id === row && t === text(row))).toBe(true);
   expect(rows[19_999]._svc_meta).toEqual(changes("t"));
 });
+
+test("rows of some MiB make frames of their own, whatever row they begin at", () => {
+  const sizes = [1, 3, 3, 0, 3, 3, 3, 3, 3, 1, 3, 3, 0, 3].map((size) => size * 500_000);
+  const big: Batch = {
+    rowCount: sizes.length,
+    columns: [
+      columnOf(
+        "t",
+        { kind: "text", encoding: "utf8" },
+        sizes.map((size) => (size === 0 ? null : "x".repeat(size))),
+      ),
+    ],
+    notes: [{ row: 12, fields: ["t"] }],
+  };
+  const ranges = [...batchRanges(big)];
+  const render = createLineRenderer({ name: "s" }, "rows");
+  const rows = ranges.flatMap((range) => {
+    const notes = packNotes(big.notes, range);
+    const isAlone = range.to - range.from === 1;
+    expect(isAlone || packedBytes(big, range, notes.length) <= 2 ** 20).toBe(true);
+    const lines = render(travelled(big, range), 0).lines.toString().trim().split("\n");
+    return lines.map((line) => JSON.parse(line));
+  });
+  expect(rows.map(({ t }) => t?.length ?? 0)).toEqual(sizes);
+  expect(rows.map(({ _svc_meta: meta }) => meta)).toEqual(
+    sizes.map((_, row) => (row === 12 ? changes("t") : undefined)),
+  );
+});

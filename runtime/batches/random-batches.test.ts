@@ -7,7 +7,6 @@ import { choose } from "../../tests/effort.ts";
 import { type Batch, type Column, endlessDay, endlessInstant } from "../contract/batch.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { batchRanges } from "../wire/columns/pack.ts";
-import { checkRowLines } from "../wire/row-lines.ts";
 import { createBatchInspector } from "./inspect.ts";
 import { createLineRenderer } from "./render-lines.ts";
 
@@ -161,9 +160,9 @@ test("with any bytes changed, left out or put in, it is refused or a batch whose
       }
       taken++;
       const { lines } = createLineRenderer({ name: "s" }, "rows")(forged, 0);
-      const bare = lines.toString().replaceAll(/,?"_svc_meta":\{"changes":\[.*\]\}\}\n/g, "}\n");
-      checkRowLines(Buffer.from(bare), forged.rowCount);
-      for (const line of lines.toString().split("\n").slice(0, -1)) JSON.parse(line);
+      const rows = lines.toString().split("\n").slice(0, -1);
+      expect(rows.length).toBe(forged.rowCount);
+      for (const row of rows) expect(JSON.parse(row)).toBeTypeOf("object");
     }),
     { numRuns: choose({ quick: 500, whole: 10_000 }) },
   );

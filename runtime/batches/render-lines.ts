@@ -2,8 +2,7 @@
 import { type Batch, type BatchField, type Column, isValid } from "../contract/batch.ts";
 import type { StreamDescriptor } from "../contract/catalog.ts";
 import type { LineFormat } from "../contract/sink.ts";
-import { metaField } from "../wire/record-line.ts";
-import { maxNotesPerRow, noteOf } from "../wire/row-notes.ts";
+import { maxNotesPerRow, metaField, noteOf } from "../wire/row-notes.ts";
 import { type CopySource, copy, copySourceOf, createLineMemory, putAscii } from "./line-bytes.ts";
 import { type ValueText, valueTexts } from "./value-texts.ts";
 

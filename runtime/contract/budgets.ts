@@ -129,7 +129,7 @@ export const budgets = {
     beyond: "STATE_TOO_LARGE, CONNECTOR_PROTOCOL",
   },
   rows: {
-    what: "rows that come at once, or one row; many are looked at a MiB at a time",
+    what: "rows that come at once, or one row",
     bytes: 17 * MiB,
     depth: 256,
     beyond: "CONNECTOR_PROTOCOL",

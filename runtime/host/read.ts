@@ -1,4 +1,3 @@
-import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import {
   type BatchInspector,
   createBatchInspector,
@@ -15,15 +14,11 @@ import type { Sink } from "../contract/sink.ts";
 import { sanitizeText } from "../filter/text.ts";
 import { parseSelection } from "../spec/selection.ts";
 import { batchFields } from "../wire/columns/fields.ts";
-import { createLineFormatter, type LineFormatter } from "../wire/record-line.ts";
-import { checkRowLines } from "../wire/row-lines.ts";
-import { rowPieces } from "../wire/row-pieces.ts";
 import type { StreamRequest } from "../wire/verb-request.ts";
 import type { Run } from "./run.ts";
 
 interface StreamProgress {
   readonly request: StreamRequest;
-  readonly format: LineFormatter;
   readonly inspect: BatchInspector;
   readonly render: LineRenderer;
   /** What the worker has said of it: a stream begins once, and says nothing after its end. */
@@ -70,7 +65,6 @@ export async function read(
   const rendered = createLineMemory();
   const streams: StreamProgress[] = requests.map((one) => ({
     request: one,
-    format: createLineFormatter(one.stream, sink.lineFormat),
     inspect: createBatchInspector(batchFields(one), memory),
     render: createLineRenderer(one.stream, sink.lineFormat, rendered),
     phase: "waiting",
@@ -96,23 +90,6 @@ export async function read(
     return progress;
   };
 
-  /** Rows that are searched and put into their envelope at once. */
-  const write = async (progress: StreamProgress, lines: Buffer, rowCount: number) => {
-    const hasNotes = checkRowLines(lines, rowCount);
-    // Rows are searched for secrets before the envelope is put around them: it is ours, and half of
-    // the bytes.
-    const redact = (bytes: Buffer) =>
-      run.withRedactionEvent(
-        "records",
-        () => run.secrets.redactLines(bytes),
-        streamLabel(progress.request.stream),
-      );
-    const rows = hasNotes ? lines : redact(lines);
-    const formatted = progress.format(rows, rowCount, hasNotes, run.now());
-    const filtered = hasNotes ? redact(formatted) : formatted;
-    await sink.write(progress.request.stream, filtered, rowCount);
-    count(progress, rowCount, filtered.length);
-  };
   const count = (progress: StreamProgress, rowCount: number, bytes: number) => {
     progress.recordCount += rowCount;
     progress.sinceCheckpoint += rowCount;
@@ -124,13 +101,6 @@ export async function read(
     await run.execute(
       { verb: "read", selection: requests },
       {
-        async onRecords(index, rowCount, lines) {
-          const progress = started(index);
-          for (const [piece, count] of rowPieces(lines, rowCount)) {
-            if (piece !== lines) await eventLoopTurn();
-            await write(progress, piece, count);
-          }
-        },
         async onBatch(index, payload) {
           const progress = started(index);
           const { stream } = progress.request;

@@ -19,7 +19,6 @@ export interface SessionHandlers {
   onStreams?(part: Buffer): void | Promise<void>;
   onResult?(result: JsonObject): void | Promise<void>;
   onStatus?(index: number, status: JsonObject): void | Promise<void>;
-  onRecords?(index: number, rowCount: number, lines: Buffer): void | Promise<void>;
   /** Rows as columns, unchecked. */
   onBatch?(index: number, payload: Buffer): void | Promise<void>;
   onCheckpoint?(index: number, state: JsonValue): void | Promise<void>;
@@ -40,7 +39,6 @@ const maxPayloadBytes: Readonly<Record<number, number>> = {
   [frameKind.denied]: 4 * 1024,
   [frameKind.streams]: budgets.catalogPart.bytes,
   [frameKind.status]: budgets.status.bytes,
-  [frameKind.records]: budgets.rows.bytes,
   [frameKind.batch]: budgets.rows.bytes,
   [frameKind.checkpoint]: budgets.state.bytes,
   [frameKind.failed]: budgets.failure.bytes,
@@ -80,12 +78,7 @@ export async function deliver(frame: Frame, handlers: SessionHandlers): Promise<
   const { kind, id, payload } = frame;
   const parse = (budget: DocumentBudget, what: string) =>
     parseBounded(payload, budget, (problem) => protocol(`${what} ${problem}`));
-  if (kind === frameKind.records && handlers.onRecords) {
-    if (payload.length < 4) throw unexpected();
-    const lines = payload.subarray(4);
-    if (lines.length > 0 && lines[lines.length - 1] !== 0x0a) throw unexpected();
-    await handlers.onRecords(id, payload.readUInt32LE(0), lines);
-  } else if (kind === frameKind.batch && handlers.onBatch) await handlers.onBatch(id, payload);
+  if (kind === frameKind.batch && handlers.onBatch) await handlers.onBatch(id, payload);
   else if (kind === frameKind.checkpoint && handlers.onCheckpoint)
     await handlers.onCheckpoint(id, parse(budgets.state, "a state"));
   else if (kind === frameKind.status && handlers.onStatus)

@@ -35,14 +35,13 @@ export const frameKind = {
   log: 37, //        {level, message, fields}
   streams: 38, //    CatalogStream[]: a part of the catalog
   status: 39, //     id · {status, error?, nulledCount}
-  records: 40, //    id · row count u32, then NDJSON lines
+  batch: 40, //      id · rows as columns: columns/pack.ts
   checkpoint: 41, // id · JSON state
   denied: 42, //     {resource}: the sandbox refused something
   done: 43, //       the verb ended well
   failed: 44, //     error record: the verb failed
   pong: 45,
   result: 46, //     JSON object: what entities gives
-  batch: 47, //      id · rows as columns: columns/pack.ts
 } as const;
 export type FrameKind = (typeof frameKind)[keyof typeof frameKind];
 
@@ -77,8 +76,6 @@ export interface FrameWriter {
    * must not change afterwards.
    */
   send(kind: FrameKind, id: number, ...payload: readonly Uint8Array[]): boolean;
-  /** As `send`, with a text behind a number (u32), by way of memory that is used again. */
-  sendText(kind: FrameKind, id: number, count: number, text: string): boolean;
   /** As `send`, with so many bytes that `write` puts into memory that is used again. */
   sendPacked(
     kind: FrameKind,
@@ -93,7 +90,6 @@ export interface FrameWriter {
   untakenMs(): number;
 }
 
-const textStart = headerBytes + 4;
 /** Larger payloads have memory of their own. */
 const pooledBytes = 1024 * 1024;
 const maxIdleBuffers = 8;
@@ -143,15 +139,6 @@ export function createFrameWriter(stream: Duplex, now: () => number = () => 0): 
       if (buffer.length === pooledBytes && idle.length < maxIdleBuffers) idle.push(buffer);
     });
   };
-  const sendText: FrameWriter["sendText"] = (kind, id, count, text) => {
-    if (stream.destroyed || stream.writableEnded) return true;
-    // A character takes three bytes at most.
-    const buffer = pooled(textStart + text.length * 3);
-    const length = buffer.write(text, textStart, "utf8");
-    writeHeader(buffer, length + 4, kind, id, now());
-    buffer.writeUInt32LE(count, headerBytes);
-    return writePooled(buffer, textStart + length);
-  };
   const sendPacked: FrameWriter["sendPacked"] = (kind, id, length, write) => {
     if (stream.destroyed || stream.writableEnded) return true;
     const buffer = pooled(headerBytes + length);
@@ -161,7 +148,6 @@ export function createFrameWriter(stream: Duplex, now: () => number = () => 0): 
   };
   return {
     send,
-    sendText,
     sendPacked,
     sendJson: (kind, id, value) => send(kind, id, Buffer.from(JSON.stringify(value))),
     drained: () => {

@@ -1,3 +1,5 @@
+/** Where the notes of a bare row stand. */
+export const metaField = "_svc_meta";
 /** Most notes that one row has. */
 export const maxNotesPerRow = 20;
 

@@ -2,7 +2,7 @@
 import type { Batch, Column, RowNote } from "../../contract/batch.ts";
 import { align8, columnHeadBytes, encodings, headBytes } from "./encodings.ts";
 
-/** Rows of a batch that become one frame. The first is a multiple of 8. */
+/** Rows of a batch that become one frame. */
 export interface RowRange {
   readonly from: number;
   readonly to: number;
@@ -63,8 +63,8 @@ export function packBatch(
   };
   for (const column of columns) {
     if (column.validity) {
-      put(column.validity.subarray(from >> 3, (to + 7) >> 3));
-      maskBits(into, at - align8((to - from + 7) >> 3), to - from);
+      putBits(into, at, column.validity, range);
+      at = padded(into, at + ((to - from + 7) >> 3));
     }
     if ("offsets" in column) {
       const start = column.offsets[from] as number;
@@ -90,10 +90,20 @@ function padded(into: Uint8Array, at: number): number {
   return end;
 }
 
-/** Zeros the bits beyond the last row. */
-function maskBits(into: Uint8Array, start: number, rowCount: number): void {
-  const last = start + (rowCount >> 3);
-  if ((rowCount & 7) !== 0) into[last] = (into[last] as number) & ((1 << (rowCount & 7)) - 1);
+/** Bits of these rows, with zeros beyond the last one. */
+function putBits(into: Uint8Array, at: number, validity: Uint8Array, { from, to }: RowRange): void {
+  const bytes = (to - from + 7) >> 3;
+  const first = from >> 3;
+  const shift = from & 7;
+  if (shift === 0) into.set(validity.subarray(first, first + bytes), at);
+  else
+    for (let index = 0; index < bytes; index++) {
+      const next = (validity[first + index + 1] ?? 0) << (8 - shift);
+      into[at + index] = ((validity[first + index] as number) >> shift) | next;
+    }
+  const rest = (to - from) & 7;
+  const last = at + bytes - 1;
+  if (rest !== 0) into[last] = (into[last] as number) & ((1 << rest) - 1);
 }
 
 /** Rows of one frame at most: four of DuckDB's vectors. */
@@ -105,9 +115,9 @@ const frameBytes = 1024 * 1024 - 64;
 export function* batchRanges(batch: Batch): Generator<RowRange, void, undefined> {
   for (let from = 0; from < batch.rowCount; ) {
     let rows = Math.min(maxBatchRows, batch.rowCount - from);
-    // Halved to a multiple of 8 until it fits: validity bits are cut at bytes.
-    while (rows > 8 && packedBytes(batch, { from, to: from + rows }, 0) > frameBytes)
-      rows = Math.max(8, (rows >> 1) & ~7);
+    // To a multiple of 8 while there are many: validity bits are then copied by bytes.
+    while (rows > 1 && packedBytes(batch, { from, to: from + rows }, 0) > frameBytes)
+      rows = rows >= 16 ? (rows >> 1) & ~7 : rows >> 1;
     yield { from, to: from + rows };
     from += rows;
   }

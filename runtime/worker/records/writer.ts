@@ -10,7 +10,7 @@ import type { Row } from "../../contract/output.ts";
 import type { SelectedStream, SyncMode } from "../../contract/stream.ts";
 import { maxBatchRows } from "../../wire/columns/pack.ts";
 import { maxRowBytes } from "../../wire/exact-json.ts";
-import { metaField } from "../../wire/record-line.ts";
+import { metaField } from "../../wire/row-notes.ts";
 import { createFiller } from "./columns.ts";
 import { createRowFaults } from "./faults.ts";
 import { generateRowFiller } from "./row-code.ts";
