@@ -14,6 +14,8 @@ import {
   type PostgresSettings as Settings,
   type PostgresState as State,
 } from "../../../tests/postgres-run.ts";
+import { inSnapshot, openSession } from "./api.ts";
+import { copyRows } from "./copy.ts";
 
 const reader = "reader_1";
 const password = "pä$$ word 'q7Zt3LmX9aRk'";
@@ -138,6 +140,54 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       );
       expect(Math.max(...bytes)).toBeLessThan(9.5 * 2 ** 20);
       expect(ids(rows)).toEqual(sequence(5060));
+    });
+
+    test("tables of 1,600 columns pass, also when nearly all is null", async () => {
+      const names = Array.from({ length: 1599 }, (_, index) => `c${index}`);
+      const database = await createDatabase(`
+        CREATE TABLE t (id int PRIMARY KEY, ${names.map((name, index) => `${name} ${["int", "text", "bool", "uuid"][index % 4]}`)});
+        INSERT INTO t (id, c1) SELECT i, 'text ' || i FROM generate_series(1, 300) i`);
+      const { outputs, rows } = await readAll(database, fullRefresh("t"));
+      expect(ids(rows)).toEqual(sequence(300));
+      expect(rows.every((row) => row.c1 === `text ${row.id}` && row.c1597 === null)).toBe(true);
+      expect(outputs.filter(({ type }) => type === "records").length).toBeGreaterThan(3);
+    });
+
+    test("a row beyond what a message may hold fails its stream by name; the next stream is read", async () => {
+      const database = await createDatabase(`
+        CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE u (id int PRIMARY KEY);
+        INSERT INTO t VALUES (1, 'x'), (2, repeat('x', 15000000)), (3, repeat('x', 64000000)); INSERT INTO u VALUES (1)`);
+      await using run = createRun(database);
+      const rows: Row[] = [];
+      const reading = (async () => {
+        for await (const output of run.read(fullRefresh("t")))
+          if (output.type === "records") rows.push(...output.rows);
+      })();
+      await expect(reading).rejects.toMatchObject({
+        code: "RECORD_TOO_LARGE",
+        details: { stream: "public.t", limit: 16 * 1024 * 1024 },
+      });
+      expect(ids(rows)).toEqual([1]);
+      expect(ids(rowsOf(await collect(run.read(fullRefresh("u")))))).toEqual([1]);
+    });
+
+    test("columns that were dropped are not missed, and those that go while rows are read cost nothing", async () => {
+      const database = await createDatabase(`
+        CREATE TABLE t (id int PRIMARY KEY, a int, b text, c int); ALTER TABLE t DROP a;
+        INSERT INTO t SELECT i, repeat('x', 1000), i FROM generate_series(1, 4000) i`);
+      await using run = createRun(database, { page_size: 10 });
+      const rows: Row[] = [];
+      let dropping: Promise<unknown> | undefined;
+      for await (const output of run.read(fullRefresh("t"))) {
+        // It waits for the end of the transaction that reads.
+        dropping ??= database.query("ALTER TABLE t DROP b");
+        if (output.type === "records") rows.push(...output.rows);
+      }
+      await dropping;
+      expect(rows.map(({ c }) => c)).toEqual(sequence(4000));
+      expect(rows.every(({ b }) => String(b).length === 1000)).toBe(true);
+      const [later] = rowsOf(await collect(run.read(fullRefresh("t"))));
+      expect(later).toEqual({ id: 1, b: null, c: 1 });
     });
 
     test("refuses a state that it did not write", async () => {
@@ -478,6 +528,28 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       await collect(run.read(fullRefresh("t")));
       expect(run.received().length).toBeGreaterThan(100);
       expect(run.secrets.contains(run.received())).toBe(false);
+    });
+
+    test("a server that says nothing for too long is given up, however long the whole takes", async () => {
+      const database = await createDatabase("CREATE TABLE t (id int)");
+      await using run = createRun(database);
+      const session = await openSession(run.ctx as never);
+      const copy = (query: string) =>
+        collect(
+          inSnapshot(session, () =>
+            copyRows(session, query, {
+              decoded: [],
+              columns: [],
+              kept: [],
+              maxRows: 10,
+              maxSilenceMs: 100,
+            }),
+          ),
+        );
+      expect(await copy("SELECT FROM generate_series(1, 25)")).toHaveLength(3);
+      await expect(copy("SELECT FROM pg_sleep(1000)")).rejects.toMatchObject({
+        code: "PROVIDER_TIMEOUT",
+      });
     });
 
     test("cancelling ends a read at once", async () => {
