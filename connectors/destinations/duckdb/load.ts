@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { appendRows } from "./append.ts";
-import { type Column, columnList, columnTypes, type Stamp, type TableColumn } from "./columns.ts";
+import { type Column, columnList, type Stamp, type TableColumn } from "./columns.ts";
 import { type MergeColumns, mergeRows } from "./merge.ts";
 import { widened } from "./numbers.ts";
 import type { Stage, StagedBatch } from "./stage.ts";
@@ -28,16 +28,15 @@ export async function loadRows(
   merge: MergeColumns | undefined,
   stamp: Stamp,
 ): Promise<boolean> {
-  if (!merge) {
-    await appendRows(connection, table, tableColumns, columns, stage.batches(), stamp);
-    return true;
+  const fill = (into: Table, of: readonly TableColumn[]) =>
+    appendRows(connection, into, of, columns, stage.batches(), stamp);
+  const append = () => fill(table, tableColumns);
+  if (merge) {
+    const { rowCount } = stage;
+    return mergeRows(connection, table, columns, merge, { rowCount, isFirst: isNew, fill, append });
   }
-  return mergeRows(connection, table, columns, merge, {
-    rowCount: stage.rowCount,
-    isFirst: isNew,
-    fill: (into) =>
-      appendRows(connection, into, columnTypes(columns), columns, stage.batches(), stamp),
-  });
+  await append();
+  return true;
 }
 
 /** Adds all rows of a copy to the table that it was built beside. Part of a transaction. */

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type MergeKeys, quoteName } from "svc-connectors/destination";
-import { type Column, columnDefinitions, columnList } from "./columns.ts";
+import { type Column, columnList, columnTypes, type TableColumn } from "./columns.ts";
 import { type Table, tableName } from "./tables.ts";
 
 /** The columns by which rows are deduplicated. */
@@ -32,7 +32,7 @@ export const mergedBy = ({ keys, cursor }: MergeColumns) =>
 const batch: Table = { database: "temp", schema: "main", name: "_svc_batch" };
 const batchTable = tableName(batch);
 
-/** Rows that come again unchanged are looked for among so many at a time. */
+/** So many rows are merged whole: those that come again unchanged are looked for among them. */
 const maxRepeated = 2_048;
 
 /** What is known of the rows that are merged. */
@@ -41,8 +41,10 @@ export interface MergeRows {
   readonly rowCount: number;
   /** The table has no rows yet. */
   readonly isFirst: boolean;
-  /** Brings them into a table, in the order of arrival. */
-  fill(into: Table): Promise<void>;
+  /** Brings them into a new table of these columns, in the order of arrival. */
+  fill(into: Table, columns: readonly TableColumn[]): Promise<void>;
+  /** Adds them to the target. Undefined: they cannot be added but by way of another table. */
+  readonly append?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -60,16 +62,15 @@ export async function mergeRows(
 ): Promise<boolean> {
   const { cursor, deletedAt } = merge;
   const target = tableName(table);
-  await connection.run(`CREATE OR REPLACE TEMP TABLE _svc_batch (${columnDefinitions(columns)})`);
-  await rows.fill(batch);
+  if (await appendNewer(connection, table, merge, rows)) return true;
+  await fillBatch(connection, columnTypes(columns), rows);
   let left = rows.rowCount;
   if (left > 1) left -= await keepNewest(connection, merge);
   const isSameKey = isSame(merge.keys);
   if (cursor !== undefined && !rows.isFirst) {
-    const isNewer = newer(`known.${quoteName(cursor.name)}`, `batch.${quoteName(cursor.name)}`);
     const isRepeated = merge.isKept && rows.rowCount <= maxRepeated ? isSame(columns) : "false";
     const { rowsChanged } = await connection.run(
-      `DELETE FROM ${batchTable} AS batch USING ${target} AS known WHERE ${isSameKey} AND (${isNewer} OR (${isRepeated}))`,
+      `DELETE FROM ${batchTable} AS batch USING ${target} AS known WHERE ${isSameKey} AND (${isOlder(cursor)} OR (${isRepeated}))`,
     );
     if (left === rowsChanged) {
       await connection.run(`DROP TABLE ${batchTable}`);
@@ -90,6 +91,50 @@ export async function mergeRows(
   await connection.run(`DROP TABLE ${batchTable}`);
   return true;
 }
+
+/**
+ * Adds the rows as they are when each of them is kept, which is seen by their keys and cursors
+ * alone: most of what many rows bring is written once then. False when it is not so.
+ */
+async function appendNewer(
+  connection: DuckDBConnection,
+  table: Table,
+  merge: MergeColumns,
+  { rowCount, isFirst, fill, append }: MergeRows,
+): Promise<boolean> {
+  const { keys, cursor, deletedAt } = merge;
+  if (!append || deletedAt || rowCount <= maxRepeated) return false;
+  const columns = [...new Set([...keys, ...(cursor ? [cursor] : [])])];
+  await fillBatch(connection, columns, { fill });
+  if ((await keepNewest(connection, merge)) > 0) return false;
+  const target = tableName(table);
+  if (cursor && !isFirst) {
+    const older = await connection.run(
+      `DELETE FROM ${batchTable} AS batch USING ${target} AS known WHERE ${isSame(keys)} AND ${isOlder(cursor)}`,
+    );
+    if (older.rowsChanged > 0) return false;
+  }
+  if (!isFirst)
+    await connection.run(
+      `DELETE FROM ${target} AS known USING ${batchTable} AS batch WHERE ${isSame(keys)}`,
+    );
+  await connection.run(`DROP TABLE ${batchTable}`);
+  await append();
+  return true;
+}
+
+async function fillBatch(
+  connection: DuckDBConnection,
+  columns: readonly TableColumn[],
+  { fill }: Pick<MergeRows, "fill">,
+): Promise<void> {
+  const definitions = columns.map(({ name, type }) => `${quoteName(name)} ${type}`).join(", ");
+  await connection.run(`CREATE OR REPLACE TEMP TABLE _svc_batch (${definitions})`);
+  await fill(batch, columns);
+}
+
+/** The row that is merged is older than the one that is there. */
+const isOlder = ({ name }: Column) => newer(`known.${quoteName(name)}`, `batch.${quoteName(name)}`);
 
 /** Leaves one row per key among those that are merged. Gives how many went. */
 async function keepNewest(
