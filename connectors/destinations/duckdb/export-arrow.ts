@@ -5,6 +5,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { quoteName } from "svc-connectors/destination";
 import { openDatabase } from "./database.ts";
 import { working } from "./failures.ts";
+import { fitsDecimal } from "./huge-integers.ts";
 
 /**
  * Writes a table of the database file as an Arrow IPC file. The file is there whole or, as before,
@@ -39,12 +40,11 @@ async function* arrowFile(
   const { createBatchBuilder } = await import("./arrow/batch-builder.ts");
   const { createFileWriter } = await import("./arrow/file-writer.ts");
   const columns = [];
-  for (const [name, type] of await rowsOf(connection, `DESCRIBE ${table}`)) {
-    const isShort = async () => {
-      const [row] = await rowsOf(connection, `SELECT ${areShort(String(name))} FROM ${table}`);
-      return row?.[0] !== false;
-    };
-    columns.push(await describeColumn(String(name), String(type), isShort));
+  const described = (await connection.runAndReadAll(`DESCRIBE ${table}`)).getRowsJS();
+  for (const [column, type] of described) {
+    const name = String(column);
+    const isShort = () => fitsDecimal(connection, table, name);
+    columns.push(await describeColumn(name, String(type), isShort));
   }
   const writer = createFileWriter(columns);
   const builder = createBatchBuilder(columns);
@@ -57,14 +57,4 @@ async function* arrowFile(
   const rest = builder.finish();
   if (rest) yield writer.write(rest);
   yield writer.end();
-}
-
-const largest = "9".repeat(38);
-
-/** Whether all integers have at most 38 digits: null when there are none. */
-const areShort = (name: string) =>
-  `bool_and(${quoteName(name)} BETWEEN -${largest} AND ${largest})`;
-
-async function rowsOf(connection: DuckDBConnection, sql: string): Promise<readonly unknown[][]> {
-  return (await connection.runAndReadAll(sql)).getRowsJS();
 }

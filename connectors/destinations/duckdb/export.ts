@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { quoteText } from "svc-connectors/destination";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { quoteName, quoteText } from "svc-connectors/destination";
 import { openDatabase } from "./database.ts";
 import { working } from "./failures.ts";
+import { fitsDecimal } from "./huge-integers.ts";
+import { maxDigits } from "./types.ts";
 
 /**
  * Writes a table of the database file as Parquet. The file is there whole or, as before, not at
@@ -17,8 +20,9 @@ export async function exportParquet(path: string, table: string, file: string): 
   const part = join(database.stageFolder, `${randomUUID()}.parquet`);
   try {
     await working(async () => {
+      const list = await exactColumns(connection, table);
       await connection.run(
-        `COPY (SELECT * FROM ${table} ORDER BY rowid) TO ${quoteText(part)} (FORMAT parquet, COMPRESSION zstd)`,
+        `COPY (SELECT ${list} FROM ${table} ORDER BY rowid) TO ${quoteText(part)} (FORMAT parquet, COMPRESSION zstd)`,
       );
       await rename(part, file);
     });
@@ -26,4 +30,21 @@ export async function exportParquet(path: string, table: string, file: string): 
     connection.closeSync();
     await rm(part, { force: true });
   }
+}
+
+/** DuckDB writes integers beyond 64 bits as doubles, which round: they are decimals here, or text. */
+async function exactColumns(connection: DuckDBConnection, table: string): Promise<string> {
+  const columns = (await connection.runAndReadAll(`DESCRIBE ${table}`)).getRowsJS();
+  const list: string[] = [];
+  for (const [column, type] of columns) {
+    const name = quoteName(String(column));
+    if (type !== "HUGEINT") list.push(name);
+    else {
+      const isDecimal = await fitsDecimal(connection, table, String(column));
+      list.push(
+        `CAST(${name} AS ${isDecimal ? `DECIMAL(${maxDigits}, 0)` : "VARCHAR"}) AS ${name}`,
+      );
+    }
+  }
+  return list.join(", ");
 }

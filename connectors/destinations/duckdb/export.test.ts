@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { expect, test } from "vitest";
+import { openDatabase } from "./database.ts";
+import { exportParquet } from "./export.ts";
+
+test.each([
+  ["9".repeat(38), "DECIMAL(38,0)"],
+  [String(2n ** 127n - 1n), "VARCHAR"],
+])("an integer beyond 64 bits keeps every digit in Parquet: %s", async (digits, type) => {
+  await using folder = await createFolder();
+  const path = join(folder.path, "t.duckdb");
+  {
+    await using database = await openDatabase(path);
+    const connection = await database.connect();
+    await connection.run(
+      `CREATE TABLE t AS SELECT unnest(['${digits}', NULL, '-${digits}'])::HUGEINT AS "a ""n"`,
+    );
+    connection.closeSync();
+  }
+  const file = join(folder.path, "t.parquet");
+  await exportParquet(path, '"t"', file);
+  const instance = await DuckDBInstance.create();
+  const connection = await instance.connect();
+  const query = async (sql: string) => (await connection.runAndReadAll(sql)).getRowsJson();
+  const read = `SELECT "a ""n" FROM '${file}'`;
+  expect((await query(read)).map(([value]) => value)).toEqual([digits, null, `-${digits}`]);
+  expect((await query(`DESCRIBE ${read}`)).map(([, found]) => found)).toEqual([type]);
+  connection.closeSync();
+  instance.closeSync();
+});
+
+async function createFolder() {
+  const path = await mkdtemp(join(tmpdir(), "svc-parquet-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
