@@ -1,8 +1,8 @@
 import type { Caller, Operation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { authorizeIn, authorizeSomewhere } from "../door/authorize.ts";
+import { lowerRole } from "../door/memberships.ts";
 import type { Db } from "../store/database.ts";
-import { roles } from "../store/tables.ts";
 import type { ApprovalRow } from "./rows.ts";
 
 /**
@@ -35,9 +35,7 @@ export async function findProposer(
     .executeTakeFirst();
   if (!found || (found.workspace_id !== null && found.workspace_id !== row.workspace_id))
     throw notPermitted();
-  const rank = Math.min(
-    ...[found.member_role, found.role ?? found.member_role].map((role) => roles.indexOf(role)),
-  );
+  const role = found.role ? lowerRole(found.member_role, found.role) : found.member_role;
   const caller: Caller = {
     kind: "user",
     user: { id: found.user_id, email: found.email, name: found.name },
@@ -47,8 +45,9 @@ export async function findProposer(
       scopes: found.scopes,
       expiresAt: found.expires_at,
       workspaceId: found.workspace_id,
+      role: found.role,
     },
-    memberships: [{ workspaceId: row.workspace_id, role: roles[rank] ?? "viewer" }],
+    memberships: [{ workspaceId: row.workspace_id, role }],
     client: row.source,
     ip: null,
     userAgent: null,

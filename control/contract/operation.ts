@@ -40,6 +40,15 @@ export const categories = {
 } as const;
 export type Category = keyof typeof categories;
 
+/** Where a caller may act, and as what. */
+export interface Membership {
+  readonly workspaceId: string;
+  /** The lower of the membership's role and the token's. */
+  readonly role: Role;
+  /** Absent: not to be noted. */
+  readonly lastActiveAt?: Date | null | undefined;
+}
+
 /** Who asks, as the session of the token says. */
 export interface Caller {
   /**
@@ -55,14 +64,15 @@ export interface Caller {
     readonly expiresAt: Date;
     /** The only workspace of the token; null: all of the user's. */
     readonly workspaceId: string | null;
+    /** The most that the token may do; null: as much as its user. */
+    readonly role: Role | null;
   };
-  /** Where the caller may act, and as what: the lower of the membership's role and the token's. */
-  readonly memberships: readonly {
-    readonly workspaceId: string;
-    readonly role: Role;
-    /** Absent: not to be noted. */
-    readonly lastActiveAt?: Date | null | undefined;
-  }[];
+  /** Where the caller may act. Of somebody with many workspaces the first few, and those in use. */
+  readonly memberships: readonly Membership[];
+  /** Finds others among these workspaces. Absent: there are no others. */
+  readonly findMemberships?:
+    | ((workspaceIds: readonly string[]) => Promise<readonly Membership[]>)
+    | undefined;
   /** The session's client, or the tighter one that the request names. */
   readonly client: Client;
   readonly ip: string | null;
@@ -177,6 +187,50 @@ export interface ReadOperation<
   readonly method: "GET";
   readonly effect: "read";
   run(ctx: OperationContext, input: InputOf<P, Q, TObject>): Promise<Static<D>>;
+}
+
+/** Server-sent events · one JSON text a line. */
+export type StreamMedia = "text/event-stream" | "application/x-ndjson";
+
+/** What a stream tells. Of server-sent events it has a name, and an id from which one can go on. */
+export interface StreamItem<Data> {
+  readonly event?: string | undefined;
+  readonly id?: string | undefined;
+  readonly data: Data;
+}
+
+/** What there was to tell at one look. */
+export interface Look<Data> {
+  readonly items: readonly StreamItem<Data>[];
+  /** Nothing follows any more. */
+  readonly isOver: boolean;
+  /** There is more to tell already: the next look need not wait. Default false. */
+  readonly hasMore?: boolean | undefined;
+}
+
+/**
+ * Reads, and tells item by item for as long as somebody listens. Before each look it is seen whether
+ * the caller may still know. It has no tool: agents ask again.
+ */
+export interface StreamOperation<
+  P extends TObject = TObject,
+  Q extends TObject = TObject,
+  D extends TObject = TObject,
+> extends Common,
+    Shapes<P, Q, TObject, D> {
+  readonly method: "GET";
+  readonly effect: "read";
+  readonly media: StreamMedia;
+  /**
+   * Gives what looks: it is called again and again, never twice at a time.
+   * @param lastEventId the id of the last item that who asks has got before
+   * @throws what is answered in place of a stream
+   */
+  open(
+    ctx: OperationContext,
+    input: InputOf<P, Q, TObject>,
+    lastEventId: string | undefined,
+  ): Promise<() => Promise<Look<Static<D>>>>;
 }
 
 /** Asks a provider, and changes nothing. A proposal of it can be made all the same. */
@@ -306,12 +360,19 @@ export interface WriteOperation<
   ): Promise<Static<D>>;
 }
 
-export type Operation = ReadOperation | ComputeOperation | WriteOperation;
+export type Operation = ReadOperation | StreamOperation | ComputeOperation | WriteOperation;
+
+export const isStream = (operation: Operation): operation is StreamOperation =>
+  "media" in operation;
 
 // The types of an operation's own input are checked where it is defined; the door gives it what its
 // schemas have accepted.
 export const defineRead = <P extends TObject, Q extends TObject, D extends TObject>(
   operation: Omit<ReadOperation<P, Q, D>, "effect" | "method">,
+): Operation => ({ ...operation, method: "GET", effect: "read" }) as unknown as Operation;
+
+export const defineStream = <P extends TObject, Q extends TObject, D extends TObject>(
+  operation: Omit<StreamOperation<P, Q, D>, "effect" | "method">,
 ): Operation => ({ ...operation, method: "GET", effect: "read" }) as unknown as Operation;
 
 export const defineCompute = <

@@ -4,7 +4,8 @@ import { isAccessToken } from "../contract/ids.ts";
 import type { Caller } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Services } from "../services/services.ts";
-import { type Client, clients, type Role, roles, type Scope } from "../store/tables.ts";
+import { type Client, clients, type Role, type Scope } from "../store/tables.ts";
+import { findMemberships, membershipsAtOnce, toMembership } from "./memberships.ts";
 
 /** The claims of a request about itself. */
 export interface RequestFacts {
@@ -46,7 +47,7 @@ export async function authenticate(
     const seen = { last_seen_at: now, ip, user_agent: userAgent };
     await db.updateTable("sessions").set(seen).where("id", "=", session.id).execute();
   }
-  return {
+  const caller: Caller = {
     kind: "user",
     user: { id: session.user_id, email: session.email, name: session.name },
     session: {
@@ -55,26 +56,23 @@ export async function authenticate(
       scopes: session.scopes,
       expiresAt: session.expires_at,
       workspaceId: session.workspace_id,
+      role: session.role,
     },
-    memberships: rows.flatMap(({ member_of, member_role, last_active_at }) =>
-      member_of === null || member_role === null
-        ? []
-        : [
-            {
-              workspaceId: member_of,
-              role: session.role ? lower(member_role, session.role) : member_role,
-              lastActiveAt: last_active_at,
-            },
-          ],
-    ),
+    memberships: rows
+      .slice(0, membershipsAtOnce)
+      .flatMap(({ member_of, member_role, last_active_at }) =>
+        member_of === null || member_role === null
+          ? []
+          : [toMembership(session, { workspace_id: member_of, role: member_role, last_active_at })],
+      ),
     client: tighten(session.client, facts.client),
     ip: facts.ip,
     userAgent: facts.userAgent,
   };
+  return rows.length > membershipsAtOnce
+    ? { ...caller, findMemberships: (ids) => findMemberships(db, caller, ids) }
+    : caller;
 }
-
-const lower = (left: Role, right: Role): Role =>
-  roles.indexOf(left) < roles.indexOf(right) ? left : right;
 
 /**
  * Who asks without a token, where that is allowed: nobody, with the rights of nobody. Their budget
@@ -84,7 +82,14 @@ export function anonymousCaller({ client, ip, userAgent }: RequestFacts): Caller
   return {
     kind: "anonymous",
     user: { id: "anonymous", email: "", name: "" },
-    session: { id: ip ?? "", client: "api", scopes: [], expiresAt: new Date(0), workspaceId: null },
+    session: {
+      id: ip ?? "",
+      client: "api",
+      scopes: [],
+      expiresAt: new Date(0),
+      workspaceId: null,
+      role: null,
+    },
     memberships: [],
     client: tighten("api", client),
     ip,
@@ -110,16 +115,22 @@ interface SessionMembershipRow {
 }
 
 /**
- * The session of a token, once for each membership that it may use. By hand and in one: every
- * request asks it.
+ * The session of a token, once for each membership that it may use, up to one more than are given
+ * at once. By hand and in one: every request asks it.
  */
 const sessionOf = (hash: Buffer) => sql<SessionMembershipRow>`
   SELECT s.id, s.client, s.scopes, s.role, s.workspace_id, s.expires_at, s.revoked_at, s.last_seen_at,
     u.id AS user_id, u.email, u.name, m.workspace_id AS member_of, m.role AS member_role, m.last_active_at
   FROM sessions s
   JOIN users u ON u.id = s.user_id
-  LEFT JOIN memberships m ON m.user_id = s.user_id AND m.status = 'active'
-    AND (s.workspace_id IS NULL OR s.workspace_id = m.workspace_id)
+  LEFT JOIN LATERAL (
+    (SELECT workspace_id, role, last_active_at, joined_at, id FROM memberships
+      WHERE s.workspace_id IS NULL AND user_id = s.user_id AND status = 'active'
+      ORDER BY joined_at, id LIMIT ${sql.lit(membershipsAtOnce + 1)})
+    UNION ALL
+    SELECT workspace_id, role, last_active_at, joined_at, id FROM memberships
+      WHERE workspace_id = s.workspace_id AND user_id = s.user_id AND status = 'active'
+  ) m ON true
   WHERE s.token_hash = ${hash}
   ORDER BY m.joined_at, m.id`;
 

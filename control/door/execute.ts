@@ -7,7 +7,13 @@
  */
 import { randomUUID } from "node:crypto";
 import { createSecretRegistry } from "svc-connectors/host";
-import type { Caller, Operation, OperationContext, OperationInput } from "../contract/operation.ts";
+import {
+  type Caller,
+  isStream,
+  type Operation,
+  type OperationContext,
+  type OperationInput,
+} from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Budget } from "../services/limiter.ts";
 import type { Services } from "../services/services.ts";
@@ -25,11 +31,13 @@ import {
 import { asksProvider, budgetOf, pay } from "./budgets.ts";
 import { type CompiledOperation, compileOperation } from "./compile.ts";
 import { locate } from "./locate.ts";
+import { bringMemberships } from "./memberships.ts";
 import { isProposal } from "./mode.ts";
 import { once, type Persist, type Result } from "./once.ts";
 import { namedWorkspaces, parseRequest } from "./parse.ts";
 import { proposalOf } from "./propose.ts";
 import { auditRefusal } from "./refuse.ts";
+import { openStream } from "./stream.ts";
 import { toControlError } from "./to-control-error.ts";
 import { write } from "./write.ts";
 
@@ -51,6 +59,8 @@ export interface ControlHeaders {
   readonly executionMode?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly ifMatch?: string | undefined;
+  /** The id of the last event of a stream that was got before. */
+  readonly lastEventId?: string | undefined;
   /** W3C Trace Context: the caller's span. */
   readonly traceparent?: string | undefined;
 }
@@ -82,8 +92,9 @@ async function answerTo(
   services: Services,
   operation: Operation,
   request: Request,
-  caller: Caller,
+  asking: Caller,
 ): Promise<Answer> {
+  let caller = asking;
   const compiled = compileOperation(operation);
   const requestId = randomUUID();
   const secrets = createSecretRegistry();
@@ -100,9 +111,11 @@ async function answerTo(
     authorizeSomewhere(operation, caller);
     const given = parseRequest(operation, request);
     raw = given;
-    workspaceId = await workspaceOf(services, operation, caller, () =>
+    const named = await workspacesOf(services, operation, () =>
       namedWorkspaces(given, request.headers),
     );
+    caller = await bringMemberships(caller, named);
+    workspaceId = chooseWorkspace(operation, caller, named);
     if (workspaceId !== undefined) {
       authorizeIn(operation, caller, workspaceId);
       await noteActivity(services.database.db, caller, workspaceId, now);
@@ -125,6 +138,10 @@ async function answerTo(
         headers[name] = value;
       },
     };
+    if (isStream(operation)) {
+      const stream = await openStream(compiled, operation, ctx, input, request.headers.lastEventId);
+      return { requestId, status: 200, headers, body: "", stream };
+    }
     const { status, data, text, headers: own } = await run(compiled, ctx, input, request, paying);
     const etag = etagOf(data);
     headers = { ...headers, ...own, ...(etag === undefined ? {} : { etag }) };
@@ -138,17 +155,26 @@ async function answerTo(
   }
 }
 
-/** Where an operation takes place; undefined: in no workspace. */
-async function workspaceOf(
+/** The workspaces that a request is about, before it is known whether they are the caller's. */
+async function workspacesOf(
   { database: { db } }: Services,
   { workspace }: Operation,
-  caller: Caller,
   named: () => readonly unknown[],
-): Promise<string | undefined> {
+): Promise<readonly unknown[]> {
+  if (workspace === "none") return [];
+  return workspace === "instance" ? [await findAdministeringWorkspace(db)] : named();
+}
+
+/** Where an operation takes place; undefined: in no workspace. */
+function chooseWorkspace(
+  { workspace }: Operation,
+  caller: Caller,
+  named: readonly unknown[],
+): string | undefined {
   if (workspace === "none") return undefined;
   // Who is no member of it is denied there.
-  if (workspace === "instance") return await findAdministeringWorkspace(db);
-  return selectWorkspace(caller, named());
+  if (workspace === "instance") return String(named[0]);
+  return selectWorkspace(caller, named);
 }
 
 function validate(
@@ -183,6 +209,7 @@ async function run(
     text: dataText(compiled, ctx, 200, data),
     headers: {},
   });
+  if (isStream(operation)) throw new Error(`${operation.id} is a stream`);
   if (operation.effect === "read") return toResult(await operation.run(ctx, input));
   const proposes = await isProposal(operation, ctx, request.headers.executionMode);
   // Nobody whom an approval could name.

@@ -12,6 +12,7 @@ import { appendAudit, toEntry } from "./audit.ts";
 import { findAdministeringWorkspace } from "./authorize.ts";
 import { budgetOf, pay } from "./budgets.ts";
 import type { Request } from "./execute.ts";
+import { bringMemberships } from "./memberships.ts";
 import { asksForProposal } from "./mode.ts";
 import { namedWorkspaces, parseRequest } from "./parse.ts";
 import { toControlError } from "./to-control-error.ts";
@@ -100,11 +101,12 @@ async function attemptedIn(
   { database }: Services,
   operation: Operation,
   request: RefusedRequest,
-  { memberships }: Caller,
+  caller: Caller,
 ): Promise<string | undefined> {
   if (operation.workspace === "none") return undefined;
   if (operation.workspace === "instance") return await findAdministeringWorkspace(database.db);
   const named = namedWorkspaces(readableParts(operation, request), request.headers);
+  const { memberships } = await bringMemberships(caller, named);
   const [only, ...more] = memberships;
   const own = memberships.find(({ workspaceId }) => named.includes(workspaceId));
   return (own ?? (more.length === 0 ? only : undefined))?.workspaceId;

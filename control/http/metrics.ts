@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ControlError } from "../contract/reasons.ts";
 import type { Control } from "../door/control.ts";
+import { selectMemberships } from "../door/memberships.ts";
 import type { Services } from "../services/services.ts";
 
 const path = "/metrics";
@@ -75,14 +76,19 @@ async function requireAdministrator(control: Control, request: FastifyRequest): 
     throw error;
   });
   await services.limiter.take("read", caller.session.id, services.clock.now());
-  const administered = caller.memberships
-    .filter(({ role }) => role === "admin")
-    .map(({ workspaceId }) => workspaceId);
-  const { count } = await services.database.db
+  const { db } = services.database;
+  // A token of a lower role administers nothing.
+  const { role } = caller.session;
+  const others = await db
     .selectFrom("workspaces")
-    .select((eb) => eb.fn.countAll().as("count"))
+    .select("id")
     .where("deleted_at", "is", null)
-    .executeTakeFirstOrThrow();
-  if (!caller.session.scopes.includes("control:admin") || Number(count) > administered.length)
+    .where(
+      "id",
+      "not in",
+      selectMemberships(db, caller).select("workspace_id").where("role", "=", "admin"),
+    )
+    .executeTakeFirst();
+  if (!caller.session.scopes.includes("control:admin") || (role && role !== "admin") || others)
     throw new ControlError("permission_denied");
 }

@@ -39,6 +39,7 @@ describe("the current user", () => {
         "session",
         "scopes",
         "memberships",
+        "has_more_memberships",
       ].sort(),
     );
   });

@@ -1,8 +1,13 @@
 /** Who the caller is, and where they may act. */
 import { Type } from "typebox";
-import { defineRead } from "../contract/operation.ts";
+import { type Caller, defineRead, type Membership } from "../contract/operation.ts";
 import { Id, Nullable, OneOf, StrictObject, Time } from "../contract/schemas.ts";
+import { selectMemberships, toMembership } from "../door/memberships.ts";
+import type { Db } from "../store/database.ts";
 import { clients, roles, scopes } from "../store/tables.ts";
+
+/** Memberships in one answer; GET /workspaces has pages. */
+const mostListed = 100;
 
 const Role = OneOf(roles, {
   description: "The lower of the membership's role and the token's.",
@@ -24,11 +29,19 @@ export const getMe = defineRead({
     ),
     session: StrictObject({ session_id: Id("session"), client: OneOf(clients), expires_at: Time }),
     scopes: Type.Array(OneOf(scopes)),
-    memberships: Type.Array(StrictObject({ workspace_id: Id("workspace"), role: Role })),
+    memberships: Type.Array(StrictObject({ workspace_id: Id("workspace"), role: Role }), {
+      maxItems: mostListed,
+      description: `In the order of joining, at most ${mostListed}.`,
+    }),
+    has_more_memberships: Type.Boolean({
+      description: "There are more than these: GET /workspaces lists all, page by page.",
+    }),
   }),
   errors: [],
-  async run({ caller: { user, session, memberships } }) {
-    const [only, ...others] = memberships;
+  async run({ db, caller }) {
+    const { user, session } = caller;
+    const found = caller.findMemberships ? await firstMemberships(db, caller) : caller.memberships;
+    const [only, ...others] = found;
     return {
       user_id: user.id,
       email: user.email,
@@ -40,12 +53,24 @@ export const getMe = defineRead({
         expires_at: session.expiresAt.toISOString(),
       },
       scopes: [...session.scopes],
-      memberships: memberships.map(({ workspaceId, role }) => ({
+      memberships: found.slice(0, mostListed).map(({ workspaceId, role }) => ({
         workspace_id: workspaceId,
         role,
       })),
+      has_more_memberships: found.length > mostListed,
     };
   },
 });
+
+/** One more than are listed, of somebody who has brought only some along. */
+async function firstMemberships(db: Db, caller: Caller): Promise<readonly Membership[]> {
+  const rows = await selectMemberships(db, caller)
+    .select(["workspace_id", "role", "last_active_at"])
+    .orderBy("joined_at")
+    .orderBy("id")
+    .limit(mostListed + 1)
+    .execute();
+  return rows.map((row) => toMembership(caller.session, row));
+}
 
 export const meOperations = [getMe];

@@ -17,6 +17,7 @@ import {
   Version,
 } from "../contract/schemas.ts";
 import { appendAudit, toEntry } from "../door/audit.ts";
+import { lowerRole, selectMemberships } from "../door/memberships.ts";
 import { readPage } from "../door/pages.ts";
 import { lockMembers } from "../members/rows.ts";
 import { revokeSessionsOf } from "../members/sessions.ts";
@@ -41,43 +42,44 @@ const Workspace = StrictObject(
 const WorkspaceName = StrictObject({ name: Name }, { title: "WorkspaceName" });
 const workspaceParams = StrictObject({ workspace_id: IdInput("The workspace.") });
 
-/** Those of the caller, with how many belong to each. */
-const selectWorkspaces = (db: Db, { caller }: Pick<OperationContext, "caller">) =>
-  db
-    .selectFrom("workspaces")
+type Asking = Pick<OperationContext, "caller">;
+
+/** Those of the caller, with their role in each and how many belong to it. */
+const selectWorkspaces = (db: Db, { caller }: Asking) =>
+  selectMemberships(db, caller)
+    .innerJoin("workspaces", "workspaces.id", "memberships.workspace_id")
     .selectAll("workspaces")
+    .select("memberships.role as member_role")
     .select((eb) =>
       eb
-        .selectFrom("memberships")
+        .selectFrom("memberships as all")
         .select(eb.fn.countAll<string>().as("count"))
-        .whereRef("memberships.workspace_id", "=", "workspaces.id")
-        .where("memberships.status", "=", "active")
+        .whereRef("all.workspace_id", "=", "workspaces.id")
+        .where("all.status", "=", "active")
         .as("member_count"),
     )
-    .where("workspaces.deleted_at", "is", null)
-    // Without one, an id that none has.
-    .where("workspaces.id", "in", ["", ...caller.memberships.map((one) => one.workspaceId)]);
+    .where("workspaces.deleted_at", "is", null);
 
 type WorkspaceRow = Awaited<
   ReturnType<ReturnType<typeof selectWorkspaces>["executeTakeFirstOrThrow"]>
 >;
 
 const toWorkspace = (
-  { caller }: Pick<OperationContext, "caller">,
+  { caller: { session } }: Asking,
   row: WorkspaceRow,
 ): Static<typeof Workspace> => ({
   workspace_id: row.id,
   name: row.name,
   slug: row.slug,
-  role: caller.memberships.find((one) => one.workspaceId === row.id)?.role ?? "viewer",
+  role: session.role ? lowerRole(row.member_role, session.role) : row.member_role,
   created_at: row.created_at.toISOString(),
   member_count: Number(row.member_count),
   version: row.version,
 });
 
 /** @throws not_found */
-async function findWorkspaceOf(db: Db, ctx: Pick<OperationContext, "caller">, id: string) {
-  const row = await selectWorkspaces(db, ctx).where("workspaces.id", "=", id).executeTakeFirst();
+async function findWorkspaceOf(db: Db, asking: Asking, id: string) {
+  const row = await selectWorkspaces(db, asking).where("workspaces.id", "=", id).executeTakeFirst();
   if (!row) throw new ControlError("not_found", { resource: "workspace" });
   return row;
 }
@@ -145,10 +147,10 @@ export const createWorkspaceByApi = defineWrite({
     const slug = await freeSlug(tx, name);
     const id = await createWorkspace(tx, { name, slug }, now);
     await addMember(tx, { workspaceId: id, userId: caller.user.id, role: "admin" }, now);
-    const memberships = [{ workspaceId: id, role: "admin" as const }];
-    const ctx = { caller: { ...caller, memberships } };
+    // Of a token that is for another workspace too, this once.
+    const asking = { caller: { ...caller, session: { ...caller.session, workspaceId: id } } };
     return {
-      data: toWorkspace(ctx, await findWorkspaceOf(tx, ctx, id)),
+      data: toWorkspace(asking, await findWorkspaceOf(tx, asking, id)),
       resourceId: id,
       location: `/workspaces/${id}`,
       workspaceIds: [id],

@@ -9,7 +9,14 @@ import { scopes } from "../store/tables.ts";
 export const operatorCaller = (workspaceId?: string): Caller => ({
   kind: "operator",
   user: { id: "operator", email: "", name: "operator" },
-  session: { id: "operator", client: "cli", scopes, expiresAt: new Date(0), workspaceId: null },
+  session: {
+    id: "operator",
+    client: "cli",
+    scopes,
+    expiresAt: new Date(0),
+    workspaceId: null,
+    role: null,
+  },
   memberships: workspaceId === undefined ? [] : [{ workspaceId, role: "admin" }],
   client: "cli",
   ip: null,

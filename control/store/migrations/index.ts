@@ -13,6 +13,7 @@ import * as addedConnectors from "./0010-added-connectors.ts";
 import * as namesAndWorkspaces from "./0011-names-and-workspaces.ts";
 import * as events from "./0012-events.ts";
 import * as sessionsBySessions from "./0016-sessions-by-sessions.ts";
+import * as longLists from "./0017-long-lists.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-control": control,
@@ -28,4 +29,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0011-names-and-workspaces": namesAndWorkspaces,
   "0012-events": events,
   "0016-sessions-by-sessions": sessionsBySessions,
+  "0017-long-lists": longLists,
 };
