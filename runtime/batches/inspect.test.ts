@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type ColumnPlaces, payloadOf, placesOf } from "../../fixtures/batch-payloads.ts";
 import { columnOf } from "../../fixtures/batches.ts";
 import type { Batch, Column } from "../contract/batch.ts";
+import { checkTexts } from "./check-texts.ts";
 import { createBatchInspector, createBatchMemory } from "./inspect.ts";
 
 const uuid = Buffer.from("00112233445566778899aabbccddeeff", "hex");
@@ -225,13 +226,30 @@ test("texts that share their bytes with the notes are refused", () => {
   );
 });
 
+test("a batch of several rows has a limit, so that other runs go on; one row may be larger", () => {
+  const rows = (...lengths: number[]) => {
+    const column = columnOf(
+      "text",
+      { kind: "text", encoding: "utf8" },
+      lengths.map((length) => "x".repeat(length)),
+    );
+    const many: Batch = { rowCount: lengths.length, columns: [column], notes: [] };
+    return () => createBatchInspector([column])(payloadOf(many)).rowCount;
+  };
+  expect(rows(2 ** 20, 2 ** 20 - 64)()).toBe(2);
+  expect(rows(2 ** 24)()).toBe(1);
+  expect(rows(2 ** 20, 2 ** 20)).toThrow(expect.objectContaining({ code: "CONNECTOR_PROTOCOL" }));
+});
+
 test("numbers as JSON are each looked at once, however many stand behind them", () => {
   // Looked at up to the end of all each time, they would take longer than a test may.
   const rowCount = 65_000;
-  const digits = Array.from({ length: rowCount }, () => "7".repeat(250));
-  const column = columnOf("json", { kind: "json", encoding: "json" }, digits);
-  const payload = payloadOf({ rowCount, columns: [column], notes: [] });
-  expect(createBatchInspector([column])(payload).rowCount).toBe(rowCount);
+  const length = 250;
+  const offsets = Uint32Array.from({ length: rowCount + 1 }, (_, row) => row * length);
+  const bytes = Buffer.alloc(rowCount * length, "7");
+  checkTexts({ offsets, bytes, rowCount, validity: undefined }, "json");
+  bytes[length * 3] = 0x30; // no number begins with a zero
+  expect(() => checkTexts({ offsets, bytes, rowCount, validity: undefined }, "json")).toThrow();
 });
 
 test("the streams of a run share the memory of their batches", () => {

@@ -73,7 +73,9 @@ function inspect(payload: Buffer, fields: readonly BatchField[]): Batch {
   const notesBytes = payload.readUInt32LE(8);
   if (payload.readUInt32LE(4) !== fields.length) throw refuse("has other columns than its stream");
   if (payload.readUInt32LE(12) !== 0) throw refuse("has bytes beside its columns");
-  if (rowCount > budgets.batchRows.count[0]) throw refuse("has too many rows");
+  const { bytes, count } = budgets.batchRows;
+  if (rowCount > count[0] || (rowCount > 1 && payload.length > bytes))
+    throw refuse("has too many rows");
   const sections = createSections(payload, headBytes + fields.length * columnHeadBytes);
   const columns = fields.map((field, index) => {
     const head = headBytes + index * columnHeadBytes;

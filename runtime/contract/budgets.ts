@@ -135,7 +135,8 @@ export const budgets = {
     beyond: "CONNECTOR_PROTOCOL",
   },
   batchRows: {
-    what: "rows of one batch",
+    what: "rows of one batch, where it has several",
+    bytes: 2 * MiB,
     count: [65_536, "rows"],
     beyond: "CONNECTOR_PROTOCOL",
   },
