@@ -310,6 +310,13 @@ describe("queries", () => {
     ]);
   });
 
+  test("bytes are base64, infinity is a word, and null is null", async () => {
+    const sql = `SELECT '\\x00\\xFF'::BLOB, 'infinity'::DATE, '-infinity'::DATE, 'infinity'::TIMESTAMP, NULL::BLOB, NULL::DATE, DATE '2024-02-29'`;
+    expect(await query(sql)).toEqual([
+      ["AP8=", "infinity", "-infinity", "infinity", null, null, "2024-02-29"],
+    ]);
+  });
+
   test("what is unknown is named", async () => {
     const reasonOf = (sql: string) =>
       query(sql).catch((error: { details: { reason: string } }) => error.details.reason);

@@ -1,12 +1,27 @@
-import type { DuckDBValueConverter, Json } from "@duckdb/node-api";
+import type {
+  DuckDBBlobValue,
+  DuckDBDateValue,
+  DuckDBValueConverter,
+  Json,
+} from "@duckdb/node-api";
+
+/** The days that stand for infinity. */
+const endlessDay = 2 ** 31 - 1;
 
 /**
- * Values as JSON: integers beyond 2^53, exact decimals, dates and times are text.
+ * Values as JSON: integers beyond 2^53, exact decimals, dates and times are text, bytes are base64.
  * @param fallback DuckDB's own way
  */
 export function createToJson(fallback: DuckDBValueConverter<Json>): DuckDBValueConverter<Json> {
   return (value, type, convert) => {
     if (typeof value === "bigint") return fromInteger(value);
+    if (value !== null && String(type) === "BLOB")
+      return Buffer.from((value as DuckDBBlobValue).bytes).toString("base64");
+    if (value !== null && String(type) === "DATE") {
+      // DuckDB's own way makes days of them.
+      const { days } = value as DuckDBDateValue;
+      if (Math.abs(days) === endlessDay) return days > 0 ? "infinity" : "-infinity";
+    }
     return fallback(value, type, convert);
   };
 }
