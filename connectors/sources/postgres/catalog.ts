@@ -3,8 +3,8 @@ import { escapeLiteral } from "pg";
 import type { JsonSchema } from "svc-connectors";
 import type { Session } from "./api.ts";
 import type { Config } from "./spec.ts";
-import { type KnownTypes, learnTypes, resolveType } from "./type-names.ts";
-import { toValueType, type ValueType } from "./types.ts";
+import { type KnownTypes, learnTypes, typeOf } from "./type-names.ts";
+import type { ValueType } from "./types.ts";
 
 export interface Column {
   readonly name: string;
@@ -99,10 +99,16 @@ export async function* listTables(session: Session, tables: string): AsyncGenera
   await session.client.query(
     `DECLARE svc_tables NO SCROLL CURSOR FOR ${selectColumns(tables)} ORDER BY t.schema COLLATE "C", t.name COLLATE "C"`,
   );
-  for (;;) {
-    const page = await readTables(session, `FETCH FORWARD ${pageTables} FROM svc_tables`);
-    yield* page;
-    if (page.length < pageTables) break;
+  const fetch = () => {
+    const page = listed(session, `FETCH FORWARD ${pageTables} FROM svc_tables`);
+    page.catch(() => {}); // it is thrown where the page is waited for, if it still is
+    return page;
+  };
+  // The next page comes while the last one is in work.
+  for (let coming: Promise<ListedTable[]> | undefined = fetch(); coming; ) {
+    const rows: ListedTable[] = await coming;
+    coming = rows.length < pageTables ? undefined : fetch();
+    yield* await toTables(session, rows);
   }
   await session.client.query("CLOSE svc_tables");
 }
@@ -113,25 +119,29 @@ export async function findTable(
   schema: string,
   name: string,
 ): Promise<Table | undefined> {
-  const [table] = await readTables(session, selectColumns(selectNamed(schema, name)));
-  return table;
+  const rows = await listed(session, selectColumns(selectNamed(schema, name)));
+  return (await toTables(session, rows))[0];
 }
 
-async function readTables(session: Session, text: string): Promise<Table[]> {
-  const { rows } = await session.client.query<ListedTable>({
+async function listed({ client }: Session, text: string): Promise<ListedTable[]> {
+  const getTypeParser = () => (value: string) => value;
+  const { rows } = await client.query<ListedTable>({
     rowMode: "array",
-    types: { getTypeParser: () => (value: string) => value },
+    types: { getTypeParser },
     text,
   });
-  const listed = rows.map((row) => ({
+  return rows;
+}
+
+async function toTables(session: Session, rows: readonly ListedTable[]): Promise<Table[]> {
+  const parsed = rows.map((row) => ({
     row,
     columns: JSON.parse(row[5] ?? "[]") as ListedColumn[],
   }));
-  await learnTypes(
-    session,
-    listed.flatMap(({ columns }) => columns.map(([, , , oid]) => oid)),
-  );
-  return listed.map(({ row, columns }) => toTable(row, columns, session.types));
+  const oids = new Set<number>();
+  for (const { columns } of parsed) for (const [, , , oid] of columns) oids.add(oid);
+  await learnTypes(session, oids);
+  return parsed.map(({ row, columns }) => toTable(row, columns, session.types));
 }
 
 /** One row per table: its columns as JSON, which is less than half the work of a row per column. */
@@ -141,9 +151,13 @@ const selectColumns = (tables: string) => `
   FROM tables t
   LEFT JOIN pg_catalog.pg_index i ON i.indrelid = t.oid AND i.indisprimary
   CROSS JOIN LATERAL (
+    SELECT COALESCE(pg_catalog.array_agg(x.indkey[0]), '{}') AS heads FROM pg_catalog.pg_index x
+    WHERE x.indrelid = t.oid AND x.indisvalid AND x.indpred IS NULL
+  ) indexed
+  CROSS JOIN LATERAL (
     SELECT pg_catalog.json_agg(pg_catalog.json_build_array(a.attnum, a.attname, a.attnotnull, a.atttypid::pg_catalog.int8,
       a.atttypmod, pg_catalog.format_type(a.atttypid, a.atttypmod),
-      EXISTS (SELECT FROM pg_catalog.pg_index x WHERE x.indrelid = t.oid AND x.indisvalid AND x.indpred IS NULL AND x.indkey[0] = a.attnum),
+      a.attnum = ANY (indexed.heads),
       a.attidentity <> '' OR (a.atthasdef AND EXISTS (SELECT FROM pg_catalog.pg_attrdef d
         WHERE d.adrelid = t.oid AND d.adnum = a.attnum AND pg_catalog.pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%'))) ORDER BY a.attnum) AS list
     FROM pg_catalog.pg_attribute a
@@ -185,14 +199,13 @@ function toTable(
   const key = keyNumbers.map((number) => listed.find(([attnum]) => attnum === number)?.[1]);
   const columns = listed.map((one): Column => {
     const [attnum, column, notNull, oid, modifier, typeName, isIndexed, isNumbered] = one;
-    const resolved = resolveType(types, oid);
-    const type = toValueType(modifier === -1 ? resolved : { ...resolved, modifier });
+    const { schema: typeSchema, type } = typeOf(types, oid, modifier);
     return {
       name: column,
       type,
       schema: keyNumbers.includes(attnum) ? type.schema : type.nullableSchema,
       typeName,
-      typeSchema: resolved.schema,
+      typeSchema,
       isNullable: !notNull,
       isIndexed,
       isNumbered,

@@ -33,8 +33,8 @@ function whatItFinds(
   { name, typeName, isNumbered }: Column,
   primaryKey: readonly string[],
 ): CursorProposal["finds"] | undefined {
-  const words = toSnakeCase(name);
   if (/^(timestamp|date)\b/.test(typeName)) {
+    const words = toSnakeCase(name);
     if (changedName.test(words)) return "changes";
     return madeName.test(words) ? "new_rows" : undefined;
   }

@@ -1,5 +1,6 @@
 /** What the types of columns are made of: asked for once in a session, each by its OID. */
 import type { Client } from "pg";
+import { toValueType, type ValueType } from "./types.ts";
 
 interface KnownType {
   /** The schema of the type, where its operators are. */
@@ -12,13 +13,14 @@ interface KnownType {
   readonly element: number;
   /** What parts values of the type in an array. */
   readonly delimiter: string;
+  /** Once a column of it was seen: without a modifier of the column's own. */
+  valueType?: ValueType;
 }
 
 export type KnownTypes = Map<number, KnownType>;
 
 /** A type with domains and arrays taken off. */
-export interface ResolvedType {
-  readonly schema: string;
+interface ResolvedType {
   readonly oid: number;
   readonly delimiter: string | null;
   /** Of the outermost domain that has one; -1 = none. */
@@ -60,18 +62,29 @@ export async function learnTypes(
     });
 }
 
-export function resolveType(types: KnownTypes, oid: number): ResolvedType {
-  const schema = types.get(oid)?.schema ?? "pg_catalog";
+/** What a column of the type holds. */
+export function typeOf(
+  types: KnownTypes,
+  oid: number,
+  modifier: number,
+): { readonly schema: string; readonly type: ValueType } {
+  const known = types.get(oid);
+  const schema = known?.schema ?? "pg_catalog";
+  if (modifier !== -1) return { schema, type: toValueType({ ...resolve(types, oid), modifier }) };
+  const type = known?.valueType ?? toValueType(resolve(types, oid));
+  if (known) known.valueType = type;
+  return { schema, type };
+}
+
+function resolve(types: KnownTypes, oid: number): ResolvedType {
   const outer = withoutDomains(types, oid);
-  const array = types.get(outer.oid);
-  if (!array || array.element === 0) {
-    const isEnum = array?.isEnum === true;
-    return { schema, ...outer, delimiter: null, isEnum };
-  }
-  const { delimiter = "," } = types.get(array.element) ?? {};
-  const element = withoutDomains(types, array.element);
+  const type = types.get(outer.oid);
+  if (!type || type.element === 0)
+    return { ...outer, delimiter: null, isEnum: type?.isEnum === true };
+  const { delimiter = "," } = types.get(type.element) ?? {};
+  const element = withoutDomains(types, type.element);
   const isEnum = types.get(element.oid)?.isEnum === true;
-  return { schema, oid: element.oid, modifier: outer.modifier, delimiter, isEnum };
+  return { oid: element.oid, modifier: outer.modifier, delimiter, isEnum };
 }
 
 function withoutDomains(types: KnownTypes, oid: number): { oid: number; modifier: number } {
