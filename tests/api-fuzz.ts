@@ -88,7 +88,8 @@ export async function fuzzApi(options: {
     byStatus[status] = (byStatus[status] ?? 0) + 1;
     if (status < 300) succeeded.add(request.operation["x-svc-operation"]);
     check(request, sent, answer);
-    if (status < 300) known.collect(answer.payload);
+    const isJson = String(answer.headers["content-type"]).startsWith("application/json");
+    if (status < 300 && isJson) known.collect(answer.payload);
     return status === 401 && !["none", "wrong"].includes(request.token);
   };
   const { requests: numRuns, seed } = options;
@@ -221,10 +222,8 @@ function createCheck(
   const validators = new Map<string, ValidateFunction>();
   for (const { operation } of operationsOf(document)) {
     for (const [status, { content }] of answersOf(operation))
-      validators.set(
-        `${operation.operationId} ${status}`,
-        compile(content["application/json"].schema),
-      );
+      for (const { schema, "x-svc-item": item = schema } of Object.values(content))
+        validators.set(`${operation.operationId} ${status}`, compile(item));
   }
   const ids = new Set<unknown>();
   return ({ operation }: ApiRequest, sent: object, { statusCode, headers, payload }: Reply) => {
@@ -237,6 +236,13 @@ function createCheck(
       );
     };
     if (statusCode === 500) find("500");
+    const validate = validators.get(where) ?? validators.get(`${operation.operationId} default`);
+    const items = itemsOf(String(headers["content-type"]), payload);
+    if (items) {
+      look("answer", where, payload);
+      const wrong = items.find((item) => !validate?.(item));
+      return wrong === undefined ? undefined : find("another shape of an item");
+    }
     let body: Record<string, unknown>;
     try {
       body = JSON.parse(payload);
@@ -250,7 +256,6 @@ function createCheck(
     const isElsewhere = statusCode === 404 || statusCode === 405;
     if (!isElsewhere && statusCode !== 401 && headers["x-ratelimit-limit"] === undefined)
       find("no limit told");
-    const validate = validators.get(where) ?? validators.get(`${operation.operationId} default`);
     const { reason } = (body.details ?? {}) as { reason?: unknown };
     const told = [
       ...operation["x-svc-reasons"],
@@ -268,6 +273,17 @@ function createCheck(
       if (!namedByOthers.test(pointer)) find(`field ${pointer}`);
     look("answer", where, payload);
   };
+}
+
+/** What a stream has told, but for why it has ended; undefined: it is none. */
+function itemsOf(type: string, payload: string): unknown[] | undefined {
+  if (type.startsWith("application/x-ndjson"))
+    return payload.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+  if (!type.startsWith("text/event-stream")) return undefined;
+  return payload.split("\n\n").flatMap((event) => {
+    const data = /^data: (.*)$/m.exec(event)?.[1];
+    return data === undefined || event.startsWith("event: refused") ? [] : [JSON.parse(data)];
+  });
 }
 
 /** No column outside of `secrets` holds one. */

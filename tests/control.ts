@@ -65,7 +65,8 @@ export async function startTestControl({
       ...settings,
     },
   });
-  const server = createServer(control);
+  // Who injects a request waits for the whole answer: streams end soon.
+  const server = createServer(control, { streams: { lookEveryMs: 10, lifetimeMs: 50 } });
   await server.ready();
   const { db } = control.services.database;
   const now = new Date(control.services.clock.now());

@@ -1,5 +1,5 @@
 /** TypeScript types of an OpenAPI document, as a generator of clients makes them. */
-import { answersOf, dereference, operationsOf, type Schema } from "./openapi.ts";
+import { answersOf, dereference, jsonSchemaOf, operationsOf, type Schema } from "./openapi.ts";
 
 /** `Operations`: for each operation its method, path, what it takes and what it gives. */
 export function toTypeScript(document: object): string {
@@ -11,10 +11,10 @@ export function toTypeScript(document: object): string {
     const body = operation.requestBody?.content["application/json"].schema;
     const data = answersOf(operation)
       .filter(([status]) => status.startsWith("2"))
-      .map(([status, { content }]) => {
-        const { properties } = content["application/json"].schema as {
-          properties: { data: Schema };
-        };
+      .map(([status, answer]) => {
+        const schema = jsonSchemaOf(answer);
+        if (!schema) return `{ status: ${status}; data: string }`;
+        const { properties } = schema as { properties: { data: Schema } };
         return `{ status: ${status}; data: ${typeOf(properties.data)} }`;
       });
     return `  ${key(operation.operationId)}: {

@@ -34,7 +34,13 @@ export interface DescribedAnswer {
   /** Of the default answer: reasons that every operation has. */
   readonly "x-svc-reasons"?: readonly string[];
   readonly headers: Readonly<Record<string, unknown>>;
-  readonly content: { readonly "application/json": { readonly schema: Schema } };
+  readonly content: Readonly<Record<string, DescribedContent>>;
+}
+
+export interface DescribedContent {
+  readonly schema: Schema;
+  /** Of a stream: the form of its items. */
+  readonly "x-svc-item"?: Schema;
 }
 
 export interface Described {
@@ -76,6 +82,10 @@ export function dereference(document: object): Described {
 /** The answers of an operation by their status. */
 export const answersOf = ({ responses }: DescribedOperation): [string, DescribedAnswer][] =>
   Object.entries(responses);
+
+/** The form of an answer in JSON; undefined: it is a stream. */
+export const jsonSchemaOf = ({ content }: DescribedAnswer): Schema | undefined =>
+  content["application/json"]?.schema;
 
 export function createSchemaCompiler(): (schema: Schema) => ValidateFunction {
   const ajv = new Ajv2020({

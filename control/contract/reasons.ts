@@ -35,7 +35,11 @@ export const reasons = {
   not_found: { status: 404, message: "What the request names does not exist." },
   // 405, 406, 408
   method_not_allowed: { status: 405, message: "This address does not take that method." },
-  not_acceptable: { status: 406, message: "Answers are application/json." },
+  not_acceptable: {
+    status: 406,
+    message:
+      "Answers are application/json; streams are what the documents say, text/event-stream for one.",
+  },
   request_timeout: { status: 408, message: "The request did not arrive in time." },
   // 409: the state of things does not allow it
   concurrent_change: {
@@ -202,6 +206,10 @@ export const reasons = {
   rate_limited: {
     status: 429,
     message: "Too many requests. Try again after the time in Retry-After.",
+  },
+  too_many_streams: {
+    status: 429,
+    message: "Too many streams are open. Close one, or ask now and then instead.",
   },
   headers_too_large: { status: 431, message: "Address and headers are larger than 16 KiB." },
   // 5xx

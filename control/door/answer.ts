@@ -1,4 +1,4 @@
-import type { Operation, OperationContext } from "../contract/operation.ts";
+import type { Operation, OperationContext, StreamMedia } from "../contract/operation.ts";
 import { ControlError, type Reason } from "../contract/reasons.ts";
 import type { CompiledOperation } from "./compile.ts";
 
@@ -7,10 +7,27 @@ export interface Answer {
   readonly requestId: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The whole envelope as JSON text. */
+  /** The whole envelope as JSON text; of a stream: empty. */
   readonly body: string;
+  readonly stream?: AnswerStream | undefined;
   /** Of a failure. */
   readonly reason?: Reason | undefined;
+}
+
+/** An answer that comes bit by bit. */
+export interface AnswerStream {
+  readonly media: StreamMedia;
+  /**
+   * The text of what there is to tell now; it may be empty.
+   * @throws when the stream must break off and its form has no word for it
+   */
+  look(): Promise<StreamPart>;
+}
+
+export interface StreamPart {
+  readonly text: string;
+  readonly isOver: boolean;
+  readonly hasMore: boolean;
 }
 
 /** A resource's version as a header. */

@@ -1,5 +1,6 @@
 /** Rules for the headers of a request, which hold before anything else of it is looked at. */
 import type { FastifyRequest } from "fastify";
+import type { StreamMedia } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { RequestFacts } from "../door/authenticate.ts";
 import type { ControlHeaders } from "../door/execute.ts";
@@ -11,6 +12,7 @@ const single: ReadonlySet<string> = new Set([
   "content-type",
   "host",
   "idempotency-key",
+  "last-event-id",
   "x-client-request-id",
   "x-svc-client",
   "x-svc-workspace-id",
@@ -51,11 +53,15 @@ export const controlHeadersOf = (request: FastifyRequest): ControlHeaders => ({
   executionMode: headerOf(request, "x-svc-execution-mode"),
   idempotencyKey: headerOf(request, "idempotency-key"),
   ifMatch: headerOf(request, "if-match"),
+  lastEventId: headerOf(request, "last-event-id"),
   traceparent: headerOf(request, "traceparent"),
 });
 
 /** Whether the sender can read what is sent. `q=0` means: not this. */
-export function accepts(request: FastifyRequest, type: "application/json" | "text/html"): boolean {
+export function accepts(
+  request: FastifyRequest,
+  type: "application/json" | "text/html" | StreamMedia,
+): boolean {
   const { accept = "" } = request.headers;
   if (accept.trim() === "") return true;
   const [family] = type.split("/");

@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Caller, Operation } from "../contract/operation.ts";
+import { type Caller, isStream, type Operation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { anonymousCaller } from "../door/authenticate.ts";
 import { basePath } from "../door/base-path.ts";
 import type { Control } from "../door/control.ts";
 import { accepts, controlHeadersOf, factsOf } from "./headers.ts";
 import { send } from "./refusals.ts";
+import type { Streams } from "./streams.ts";
 
 /** Of what nobody stops. */
 const endless = new AbortController().signal;
@@ -15,7 +16,7 @@ export function addOperation(
   server: FastifyInstance,
   control: Control,
   operation: Operation,
-  answerTimeoutMs: number,
+  { answerTimeoutMs, streams }: { readonly answerTimeoutMs: number; readonly streams: Streams },
 ): void {
   // Reads wait for the database alone, which has time limits of its own.
   const isBounded = operation.effect !== "read";
@@ -23,15 +24,19 @@ export function addOperation(
     method: operation.method,
     config: { operation },
     ...(isBounded ? { handlerTimeout: answerTimeoutMs } : {}),
+    // A stream has an end only when somebody listens.
+    ...(isStream(operation) ? { exposeHeadRoute: false } : {}),
     url: basePath + operation.path.replace(/\{(\w+)\}/g, ":$1"),
     // Before the body is read: who has no token sends none.
     onRequest: async (request) => {
-      if (!accepts(request, "application/json")) throw new ControlError("not_acceptable");
+      const type = isStream(operation) ? operation.media : "application/json";
+      if (!accepts(request, type)) throw new ControlError("not_acceptable");
       request.caller = await callerOf(control, request, operation.access);
     },
     handler: async (request, reply) => {
       const { caller } = request;
       if (!caller) throw new ControlError("internal");
+      if (isStream(operation)) streams.requirePlace(caller);
       request.isSettled = true;
       const params = request.params as Record<string, string>;
       const answer = await control.execute(
@@ -52,7 +57,10 @@ export function addOperation(
         },
         caller,
       );
-      return reply.sent ? reply : send(request, reply, answer);
+      if (reply.sent) return reply;
+      return answer.stream
+        ? streams.send(request, reply, answer, answer.stream, caller)
+        : send(request, reply, answer);
     },
   });
 }

@@ -16,6 +16,7 @@ import { addMetrics } from "./metrics.ts";
 import { addOperation } from "./operation-route.ts";
 import { sendRefusal } from "./refusals.ts";
 import { answerBrokenRequest, answerStrangeRequests, noteRequest } from "./sockets.ts";
+import { createStreams, type StreamSettings } from "./streams.ts";
 
 /** Largest body. */
 const bodyLimit = 1_048_576;
@@ -53,6 +54,7 @@ export interface ServerOptions {
   readonly requestTimeoutMs?: number | undefined;
   /** Default 110,000. */
   readonly answerTimeoutMs?: number | undefined;
+  readonly streams?: Partial<StreamSettings> | undefined;
 }
 
 /** A server that does not listen yet. */
@@ -73,6 +75,7 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
   });
   answerStrangeRequests(server.server);
   const addresses = createAddresses(server);
+  const streams = createStreams(options.streams);
   let isClosing = false;
 
   server.removeAllContentTypeParsers();
@@ -86,6 +89,7 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
   );
   server.addHook("preClose", async () => {
     isClosing = true;
+    streams.end();
   });
   server.addHook("onRequest", async (request) => {
     request.startedMs = performance.now();
@@ -117,8 +121,8 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
     });
   });
 
-  for (const operation of control.operations)
-    addOperation(server, control, operation, options.answerTimeoutMs ?? answerTimeoutMs);
+  const timing = { answerTimeoutMs: options.answerTimeoutMs ?? answerTimeoutMs, streams };
+  for (const operation of control.operations) addOperation(server, control, operation, timing);
   addDocuments(server, control);
   addHealth(server, control);
   addMetrics(server, control);

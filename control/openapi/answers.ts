@@ -1,6 +1,6 @@
 /** The possible answers of each operation, for the OpenAPI document. */
 import { Approval } from "../contract/approval.ts";
-import type { Operation } from "../contract/operation.ts";
+import { isStream, type Operation, type StreamOperation } from "../contract/operation.ts";
 import type { Components, DocumentPart } from "./components.ts";
 import { envelope, type HeaderName, headersOf, requestId } from "./envelope.ts";
 import { failuresOf } from "./failures.ts";
@@ -38,7 +38,24 @@ function success(
   });
 }
 
+/** What a stream tells: each of its items is of the form that `x-svc-item` names. */
+function streamed(components: Components, operation: StreamOperation): DocumentPart {
+  const { media } = operation;
+  return {
+    description:
+      media === "text/event-stream"
+        ? "Server-sent events: the data of each is JSON. Lines that begin with a colon say only that the stream is alive; `refused` is the last event when it may not go on."
+        : "One JSON text a line.",
+    headers: headersOf(components, []),
+    content: {
+      [media]: { schema: { type: "string" }, "x-svc-item": dataOf(components, operation).schema },
+    },
+  };
+}
+
 export function answersOf(components: Components, operation: Operation): DocumentPart {
+  if (isStream(operation))
+    return { 200: streamed(components, operation), ...failuresOf(components, operation) };
   const { effect, access, data: dataSchema } = operation;
   const status = effect === "write" ? operation.status : 200;
   const data = dataOf(components, operation);

@@ -1,5 +1,5 @@
 /** The failures of each operation, for the OpenAPI document. */
-import type { Operation } from "../contract/operation.ts";
+import { isStream, type Operation } from "../contract/operation.ts";
 import { type Reason, reasons } from "../contract/reasons.ts";
 import { FieldError } from "../contract/schemas.ts";
 import type { Components, DocumentPart } from "./components.ts";
@@ -93,6 +93,7 @@ export function reasonsOf(operation: Operation): readonly Reason[] {
     [query?.properties.cursor !== undefined, ["invalid_cursor"]],
     [isWrite && access !== "open", ["idempotency_in_flight", "idempotency_key_reused"]],
     [isWrite && params !== undefined, ["version_mismatch"]],
+    [isStream(operation), ["too_many_streams"]],
     [isProvider, ["provider_refused", "provider_failed", "provider_timeout"]],
     [true, errors],
   ];

@@ -1,6 +1,6 @@
 /** Parameters of operations in the OpenAPI document: of the path, the query and the headers. */
 import type { TObject, TSchema } from "typebox";
-import type { Operation } from "../contract/operation.ts";
+import { isStream, type Operation } from "../contract/operation.ts";
 import { OneOf } from "../contract/schemas.ts";
 import { clients } from "../store/tables.ts";
 import type { Components, DocumentPart } from "./components.ts";
@@ -46,10 +46,16 @@ const headers = {
   IfMatch: header("If-Match", "The ETag that was read: 412 when it was changed since.", {
     type: "string",
   }),
+  LastEventId: header(
+    "Last-Event-ID",
+    "The id of the last event that was got: it goes on after it. Browsers send it by themselves.",
+    { type: "string", maxLength: 64 },
+  ),
 } as const;
 
 /** The headers that mean something to it. */
-function headersOf({ effect, method, access, workspace, params }: Operation) {
+function headersOf(operation: Operation) {
+  const { effect, method, access, workspace, params } = operation;
   if (access === "open") return ["Client"] as const;
   const namesWorkspace = params !== undefined && "workspace_id" in params.properties;
   const isChange = effect === "write" && params !== undefined && method !== "POST";
@@ -61,6 +67,9 @@ function headersOf({ effect, method, access, workspace, params }: Operation) {
     ...(effect === "read" ? [] : (["ExecutionMode"] as const)),
     ...(effect === "write" ? (["IdempotencyKey"] as const) : []),
     ...(isChange ? (["IfMatch"] as const) : []),
+    ...(isStream(operation) && operation.media === "text/event-stream"
+      ? (["LastEventId"] as const)
+      : []),
   ];
 }
 

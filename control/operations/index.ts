@@ -3,6 +3,7 @@ import type { Operation } from "../contract/operation.ts";
 import { approvalPolicyOperations } from "./approval-policies.ts";
 import { approvalOperations } from "./approvals.ts";
 import { auditOperations } from "./audit.ts";
+import { auditExportOperations } from "./audit-export.ts";
 import { checkOperations } from "./checks.ts";
 import { connectionOperations } from "./connections.ts";
 import { connectorOperations } from "./connectors.ts";
@@ -17,6 +18,7 @@ import { instanceKeyOperations } from "./instance-keys.ts";
 import { setupOperations } from "./instance-setup.ts";
 import { instanceTokenOperations } from "./instance-tokens.ts";
 import { invitationOperations } from "./invitations.ts";
+import { jobEventOperations } from "./job-events.ts";
 import { cancelJob, getJob, jobOperations } from "./jobs.ts";
 import { mailerOperations } from "./mailer.ts";
 import { meOperations } from "./me.ts";
@@ -68,9 +70,11 @@ export const operations: readonly Operation[] = [
   ...reverseEtlActivationOperations,
   ...reverseEtlRunOperations,
   ...jobOperations,
+  ...jobEventOperations,
   ...approvalOperations,
   ...approvalPolicyOperations,
   ...auditOperations,
+  ...auditExportOperations,
   ...eventOperations,
   ...webhookEndpointOperations,
   ...webhookDeliveryOperations,

@@ -31,13 +31,13 @@ import { isFinal } from "../jobs/transitions.ts";
 import type { Db } from "../store/database.ts";
 import { jobStatuses, jobTypes } from "../store/tables.ts";
 
-const jobParams = StrictObject({ job_id: IdInput("The job.") });
+export const jobParams = StrictObject({ job_id: IdInput("The job.") });
 
 /** Streams of a job that one answer holds; there may be 6,000. */
 const maxStreams = 6_000;
 
 /** @throws not_found */
-async function findJob(db: Db, workspaceId: string, id: string) {
+export async function findJob(db: Db, workspaceId: string, id: string) {
   const row = await db
     .selectFrom("jobs")
     .selectAll()
