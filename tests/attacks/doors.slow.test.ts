@@ -12,7 +12,7 @@ import { doors } from "../../fixtures/broken/worker/doors.ts";
 import { createMemorySink } from "../memory-sink.ts";
 import { broken, rowsOnly } from "./connector.ts";
 
-const secret = "s3cr3t-token-0123456789abcdef";
+const secret = "s3cr3t-token-7f3a9c51e8b2d604";
 const words = "the operator's own words";
 const cases = Object.entries(doors).flatMap(([kind, attempts]) =>
   Object.keys(attempts).map((name) => `${kind}, ${name}`),
