@@ -60,12 +60,17 @@ export async function openSession(ctx: PostgresContext): Promise<Session> {
   }
 }
 
-/** One snapshot for all that `work` reads; rolled back in any case. */
+/**
+ * One snapshot for all that `work` reads; rolled back in any case. A statement in it may take as
+ * long as the output of its rows does: copyRows looks whether the server is still there.
+ */
 export async function* inSnapshot<T>(
   { client }: Session,
   work: () => AsyncIterable<T>,
 ): AsyncGenerator<T> {
-  await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+  await client.query(
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0",
+  );
   try {
     yield* work();
   } finally {

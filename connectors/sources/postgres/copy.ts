@@ -19,8 +19,8 @@ export interface CopiedBatch {
 const hourMs = 3_600_000;
 
 /**
- * The rows of a query. While a batch is in work the server waits. Needs a transaction; one at a
- * time per session. Who stops early loses the session.
+ * The rows of a query. While a batch is in work the server waits. Needs a snapshot; one at a time
+ * per session. Who stops early loses the session.
  * @throws what `pg` throws, PROVIDER_TIMEOUT, RECORD_TOO_LARGE
  */
 export async function* copyRows(
@@ -41,8 +41,6 @@ export async function* copyRows(
     isOver = true;
     wake();
   };
-  // It may take as long as the output does; whether the server is there is seen by its silence.
-  await client.query("SET LOCAL statement_timeout = 0");
   tap.open(decoder);
   client.query(createCopy(`COPY (${query}) TO STDOUT (FORMAT binary)`, onEnd));
   try {

@@ -1,7 +1,7 @@
 /**
  * Source for PostgreSQL 12 and later. Read on: spec.ts (settings) → streams.ts (discovery,
- * catalog.ts its queries) → reading.ts (what is read in which order) → api.ts (session, pages) →
- * values.ts (types).
+ * catalog.ts its queries) → reading.ts (what is read in which order) → copy.ts (a query's rows as
+ * columns) → types.ts (types).
  */
 import { ConnectorError, defineSource, postgresServer } from "svc-connectors";
 import { openSession, type Session } from "./api.ts";
