@@ -201,6 +201,22 @@ describe("the file", () => {
   });
 });
 
+test.runIf(process.platform === "linux").each([
+  ["fit", "2024-01-01"],
+  ["do not fit their column", "soon"],
+])("after a writer whose rows %s nothing holds the file", async (_, day) => {
+  const location = await write(`held_${day}`, { day: { type: "string", format: "date" } }, [
+    JSON.stringify({ day }),
+  ]);
+  const open = await Promise.all(
+    (await readdir("/proc/self/fd")).map((name) =>
+      readlink(`/proc/self/fd/${name}`).catch(() => ""),
+    ),
+  );
+  expect(open.filter((path) => path.startsWith(place.path))).toEqual([]);
+  expect(await place.sql(`SELECT day::VARCHAR FROM ${location}`)).toEqual([[day]]);
+});
+
 describe("queries", () => {
   const query = async (sql: string, options: { maxRows?: number; timeoutMs?: number } = {}) => {
     const { pages } = await place.query({ sql, maxRows: 100, timeoutMs: 20_000, ...options });

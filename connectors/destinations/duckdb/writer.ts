@@ -26,6 +26,7 @@ import { notesColumn } from "./notes.ts";
 import type { NumberNeeds } from "./numbers.ts";
 import { generationOf, isFree, mergeOf, type OpenStream } from "./open-stream.ts";
 import { openTables } from "./opening.ts";
+import { sliceOf } from "./slices.ts";
 import type { DuckdbContext } from "./spec.ts";
 import { createStage, type StagedBatch } from "./stage.ts";
 import type { SavedTable } from "./state.ts";
@@ -73,11 +74,15 @@ function createSink(writing: Writing): DestinationSink {
   }
 
   async function add(open: OpenStream, batch: StagedBatch): Promise<void> {
-    await open.stage.add(batch, needsOf(open, batch));
-    open.rowCount += batch.rowCount;
-    const { rowCount, byteCount } = open.stage;
-    if ((rowCount >= bulk.rows || byteCount >= bulk.bytes) && isFree(open))
+    const { stage } = open;
+    const room = isFree(open) ? bulk.rows - stage.rowCount : Number.POSITIVE_INFINITY;
+    const isCut = batch.rowCount > room;
+    const rows = isCut ? sliceOf(batch, 0, room) : batch;
+    await stage.add(rows, needsOf(open, rows));
+    open.rowCount += rows.rowCount;
+    if ((stage.rowCount >= bulk.rows || stage.byteCount >= bulk.bytes) && isFree(open))
       await commit(writing, open, generationOf(open, undefined));
+    if (isCut) await add(open, sliceOf(batch, room, batch.rowCount));
   }
 
   return {
@@ -198,7 +203,10 @@ function createOpenStreams(writing: Writing) {
  */
 const maxUnwrittenBytes = 96 * 1024 * 1024;
 
-/** Rows loaded at a time where no checkpoint decides it: two groups of rows of DuckDB's. */
+/**
+ * Rows loaded at a time where no checkpoint decides it: exactly two groups of DuckDB's, which are
+ * written once then. A row more would make groups of a few rows, and half as much work again.
+ */
 const bulk = { rows: 245_760, bytes: 256 * 1024 * 1024 } as const;
 
 /** What the rows need beyond the types that the columns have, by property. */
