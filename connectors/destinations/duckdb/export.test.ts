@@ -6,6 +6,31 @@ import { expect, test } from "vitest";
 import { openDatabase } from "./database.ts";
 import { exportParquet } from "./export.ts";
 
+test("rows keep their order in Parquet, also where some were replaced", async () => {
+  await using folder = await createFolder();
+  const path = join(folder.path, "t.duckdb");
+  {
+    await using database = await openDatabase(path);
+    const connection = await database.connect();
+    await connection.run("CREATE TABLE t AS SELECT hash(i) AS h, i FROM range(400000) r(i)");
+    await connection.run("DELETE FROM t WHERE i % 7 = 0");
+    await connection.run("INSERT INTO t SELECT hash(i), i FROM range(400000) r(i) WHERE i % 7 = 0");
+    connection.closeSync();
+  }
+  const file = join(folder.path, "t.parquet");
+  await exportParquet(path, '"t"', file);
+  const instance = await DuckDBInstance.create(path);
+  const connection = await instance.connect();
+  const differing = await connection.runAndReadAll(`
+    SELECT count(*), count(*) FILTER (a.i <> b.i)
+    FROM (SELECT row_number() OVER (ORDER BY rowid) - 1 AS n, i FROM t) a
+    FULL JOIN (SELECT file_row_number AS n, i FROM read_parquet('${file}', file_row_number = true)) b
+    USING (n)`);
+  expect(differing.getRowsJS()).toEqual([[400_000n, 0n]]);
+  connection.closeSync();
+  instance.closeSync();
+});
+
 test.each([
   ["9".repeat(38), "DECIMAL(38,0)"],
   [String(2n ** 127n - 1n), "VARCHAR"],
