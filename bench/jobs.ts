@@ -1,7 +1,7 @@
 /**
  * Jobs per second through the queue on PostgreSQL: empty ones, such that use about 20 ms of
  * processor and such that last 20 ms, by 1, 2 and 4 workers; and 50 hosts on one database.
- * `node --conditions=svc-source bench/jobs.ts [jobs]`
+ * `node --conditions=svc-source bench/jobs.ts [jobs [words of the kind of jobs]]`
  */
 
 import { mkdtemp, rm } from "node:fs/promises";
@@ -13,6 +13,7 @@ import { Pool } from "pg";
 import { createId } from "../control/contract/ids.ts";
 import { createControl } from "../control/create-control.ts";
 import type { Control } from "../control/door/control.ts";
+import { claimLock } from "../control/jobs/claim.ts";
 import { enqueueJob } from "../control/jobs/enqueue.ts";
 import { createWorkspace } from "../control/members/workspaces.ts";
 import { silentLog } from "../control/services/log.ts";
@@ -48,6 +49,9 @@ interface Outcome {
   /** Milliseconds of processor that PostgreSQL and the workers used for each job. */
   readonly serverMs: number;
   readonly workerMs: number;
+  /** Shares of the time in which somebody had the claims' lock, and in which somebody waited for it. */
+  readonly lockHeld: number;
+  readonly lockAwaited: number;
 }
 
 /** Runs so many jobs of ten workspaces. */
@@ -77,6 +81,7 @@ async function runJobs(load: Load): Promise<Outcome> {
   });
   const before = await used();
   const startedMs = performance.now();
+  const lock = watchClaimLock(database.url);
   control.services.jobs.wake();
   let connections = 0;
   for (let left = jobCount; left > 0; ) {
@@ -90,11 +95,43 @@ async function runJobs(load: Load): Promise<Outcome> {
     connections = Math.max(connections, counts.rows[0]?.connections ?? 0);
   }
   const perSecond = (jobCount * 1_000) / (performance.now() - startedMs);
+  const locked = await lock.stop();
   const after = await used();
   const serverMs = (after.serverMs - before.serverMs) / jobCount;
   const workerMs = (after.workerMs - before.workerMs) / jobCount;
   for (const one of started) one[Symbol.dispose]();
-  return { perSecond, connections, idleTransactions, serverMs, workerMs };
+  return { perSecond, connections, idleTransactions, serverMs, workerMs, ...locked };
+}
+
+/**
+ * Looks at the claims' lock some hundred times a second: what share of the time it is held bounds
+ * what any number of workers can do.
+ */
+function watchClaimLock(connectionString: string) {
+  const pool = new Pool({ connectionString, max: 1 });
+  let isOver = false;
+  let [looks, held, awaited] = [0, 0, 0];
+  const watching = (async () => {
+    while (!isOver) {
+      const { rows } = await pool.query<{ held: boolean; awaited: boolean }>(
+        `SELECT coalesce(bool_or(granted), false) AS held, coalesce(bool_or(NOT granted), false) AS awaited
+          FROM pg_locks WHERE locktype = 'advisory' AND (classid::bigint << 32) | objid::bigint = $1`,
+        [claimLock],
+      );
+      looks += 1;
+      if (rows[0]?.held) held += 1;
+      if (rows[0]?.awaited) awaited += 1;
+      await new Promise((resolve) => setTimeout(resolve, 3));
+    }
+    await pool.end();
+  })();
+  return {
+    async stop() {
+      isOver = true;
+      await watching;
+      return { lockHeld: held / looks, lockAwaited: awaited / looks };
+    },
+  };
 }
 
 async function transactionsPerSecond({ query }: PostgresDatabase, durationMs: number) {
@@ -132,7 +169,8 @@ async function addJobs({ services: { database } }: Control, jobCount: number): P
     );
 }
 
-export async function* benchJobs(jobCount = 400): AsyncGenerator<Result> {
+/** @param only words that the names of the kinds of jobs contain; default: all kinds, and hosts */
+export async function* benchJobs(jobCount = 400, only = ""): AsyncGenerator<Result> {
   if (findPostgres() === undefined) return;
   await using server = await startPostgres({
     settings: { max_connections: "800", fsync: "on", synchronous_commit: "on" },
@@ -143,25 +181,26 @@ export async function* benchJobs(jobCount = 400): AsyncGenerator<Result> {
     { name: "empty jobs", work: { busyMs: 0, lastsMs: 0 } },
     { name: "jobs of about 20 ms of processor", work: { busyMs: 20, lastsMs: 0 } },
     { name: "jobs that last 20 ms", work: { busyMs: 0, lastsMs: 20 } },
-  ];
+  ].filter(({ name }) => name.includes(only));
   try {
     const bare = await bareQueue((await server.createDatabase()).url, jobCount);
     for (const { name, work } of kinds) {
       let baseline = name === "empty jobs" ? bare : undefined;
       for (const processes of [1, 2, 4]) {
         const load = { server, keyFile, processes, hostsEach: 1, work, jobCount };
-        const { perSecond, serverMs, workerMs } = await runJobs(load);
+        const { perSecond, serverMs, workerMs, lockHeld, lockAwaited } = await runJobs(load);
         baseline ??= perSecond;
         const against = name === "empty jobs" ? "a bare table with SKIP LOCKED" : "one worker";
         yield {
           name: `${name} through the queue, ${processes} workers of ${slots} slots, against ${against}`,
-          ours: `${perSecond.toFixed(0)}/s; processor ms a job: worker ${workerMs.toFixed(1)}, PostgreSQL ${serverMs.toFixed(1)}`,
+          ours: `${perSecond.toFixed(0)}/s; processor ms a job: worker ${workerMs.toFixed(1)}, PostgreSQL ${serverMs.toFixed(1)}; lock held ${percent(lockHeld)}, waited for ${percent(lockAwaited)} of the time`,
           baseline: `${baseline.toFixed(0)}/s`,
           ratio: perSecond / baseline,
           aim: processes === 2 && name !== "empty jobs" ? "≥ 1.8" : "",
         };
       }
     }
+    if (only !== "") return;
     const load = {
       server,
       keyFile,
@@ -182,6 +221,8 @@ export async function* benchJobs(jobCount = 400): AsyncGenerator<Result> {
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
 
 /** Take and complete, one process, as many loops as a worker has slots. */
 async function bareQueue(connectionString: string, jobCount: number): Promise<number> {
@@ -212,5 +253,6 @@ async function bareQueue(connectionString: string, jobCount: number): Promise<nu
 if (process.argv[1] === fileURLToPath(import.meta.url))
   for await (const { name, ours, baseline, ratio, aim } of benchJobs(
     Number(process.argv[2] ?? 400),
+    process.argv[3],
   ))
     console.log(`| ${name} | ${ours} | ${baseline} | ${ratio.toFixed(2)} | ${aim} |`);

@@ -71,6 +71,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
+/**
+ * An embedded database has one connection and few rows. What PostgreSQL would take for its buffers
+ * is several times what all of them need, and WebAssembly gives nothing back.
+ */
+const embeddedMemory = ["shared_buffers=32MB", "wal_buffers=1MB", "maintenance_work_mem=16MB"];
+
 async function openEmbedded({
   folder,
   image,
@@ -86,6 +92,11 @@ async function openEmbedded({
   const pglite = await PGlite.create({
     ...(folder === undefined ? {} : { dataDir: join(folder, "database") }),
     ...(image ? { loadDataDir: image } : {}),
+    initDbStartParams: embeddedMemory.flatMap((setting) => ["--set", setting]),
+    startParams: [
+      ...PGlite.defaultStartParams,
+      ...embeddedMemory.flatMap((setting) => ["-c", setting]),
+    ],
   });
   const db = new Kysely<Tables>({ dialect: createPgliteDialect(pglite) });
   return {
