@@ -259,11 +259,10 @@ test("a table of 200 columns takes tens of thousands of rows within DuckDB's mem
   const command = { owner: "wide", jobId: "job", fence: 1, streams: [ordered] };
   const sink = await duckdb.write(duckdbContext(path, clock), command);
   await sink.status(stream, "started");
-  const rounds = 12;
-  for (let round = 0; round < rounds; round++) {
-    await sink.writeBatch?.(stream, batch);
-    await sink.write(stream, lines, rowCount);
-  }
+  const rounds = 24;
+  for (let round = 1; round < rounds; round++) await sink.writeBatch?.(stream, batch);
+  // Once: lines of 200 columns take their time.
+  await sink.write(stream, lines, rowCount);
   await sink.status(stream, "complete");
   await using database = await openDatabase(path);
   const connection = await database.connect();
@@ -271,6 +270,6 @@ test("a table of 200 columns takes tens of thousands of rows within DuckDB's mem
   const [found] = (await connection.runAndReadAll(sql)).getRows();
   connection.closeSync();
   await sink.close();
-  const sum = 199 * ((rowCount * (rowCount - 1)) / 2) * rounds * 2;
-  expect(found?.map(String)).toEqual([String(rowCount * rounds * 2), String(sum), "text 0"]);
+  const sum = 199 * ((rowCount * (rowCount - 1)) / 2) * rounds;
+  expect(found?.map(String)).toEqual([String(rowCount * rounds), String(sum), "text 0"]);
 });

@@ -3,14 +3,8 @@
  * own type is another one, DuckDB casts them, which loses nothing then.
  */
 import { type BatchColumn, isValid } from "svc-connectors/destination";
-import {
-  isFiniteText,
-  type NumberNeeds,
-  numbersBeyond,
-  numberTexts,
-  plainNumber,
-  textNeeds,
-} from "./numbers.ts";
+import { isFiniteText, numberTexts, plainNumber } from "./number-texts.ts";
+import { type NumberNeeds, numbersBeyond, textNeeds } from "./numbers.ts";
 import type { Texts } from "./strings.ts";
 import { digitsOf } from "./types.ts";
 
