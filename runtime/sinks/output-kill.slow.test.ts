@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
+import { tableFromIPC } from "apache-arrow";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { choose } from "../../tests/effort.ts";
 import type { ConfiguredStream } from "../contract/catalog.ts";
@@ -13,6 +14,7 @@ import { systemClock } from "../host/clock.ts";
 import { openDuckdbOutput } from "./duckdb.ts";
 import { openJsonlOutput } from "./jsonl.ts";
 import type { OutputSink } from "./output.ts";
+import { type TableFormat, tableFormats } from "./table-files.ts";
 
 // A real kill -9 of a real process that writes 40,000 rows in pages of 200, with a checkpoint after
 // every page; then another process goes on, until one comes through. The clock of the writers runs
@@ -29,19 +31,23 @@ const pageRows = 200;
 /** Pages that a process writes before it is killed: more each time, so that one comes through. */
 const pagesBefore = (killCount: number) => 7 + choose({ quick: 100, whole: 23 }) * killCount;
 
-function program(
-  kind: "jsonl" | "duckdb",
-  place: string,
-  mode: ConfiguredStream["sync_mode"],
-): string {
-  const module = new URL(`./${kind}.ts`, import.meta.url).href;
-  const open = kind === "jsonl" ? "openJsonlOutput" : "openDuckdbOutput";
+type Kind = "jsonl" | "duckdb" | TableFormat;
+
+function program(kind: Kind, place: string, mode: ConfiguredStream["sync_mode"]): string {
+  const [file, open, ...format] =
+    kind === "jsonl"
+      ? ["jsonl", "openJsonlOutput"]
+      : kind === "duckdb"
+        ? ["duckdb", "openDuckdbOutput"]
+        : ["table-files", "openTableFiles", kind];
+  const module = new URL(`./${file}.ts`, import.meta.url).href;
+  const where = [place, ...format].map((one) => JSON.stringify(one)).join();
   return `
     import { ${open} } from ${JSON.stringify(module)};
     let nowMs = 0;
     const clock = { now: () => (nowMs += 2000), sleep: async () => {} };
     const streams = ${JSON.stringify([configured(mode)])};
-    const sink = await ${open}(${JSON.stringify(place)}, { connectorId: "conn_kill", clock, streams });
+    const sink = await ${open}(${where}, { connectorId: "conn_kill", clock, streams });
     const stream = { name: "numbers" };
     let from = sink.savedState()[0]?.state.from ?? 0;
     await sink.open(streams);
@@ -54,6 +60,7 @@ function program(
       console.log(from);
     }
     await sink.status(stream, "complete");
+    console.log("written");
     await sink.close();
     console.log("complete");`;
 }
@@ -77,10 +84,10 @@ function configured(mode: ConfiguredStream["sync_mode"]): ConfiguredStream {
 }
 
 /**
- * Runs the program until it has written `pages` pages, then kills it. True when it came to its end
- * before.
+ * Runs the program until it has written `pages` pages, or all of them, then kills it. True when it
+ * came to its end before.
  */
-async function runAndKill(source: string, pages: number): Promise<boolean> {
+async function runAndKill(source: string, pages: number | "all"): Promise<boolean> {
   const child = spawn(
     process.execPath,
     ["--conditions=svc-source", "--input-type=module", "-e", source],
@@ -94,20 +101,27 @@ async function runAndKill(source: string, pages: number): Promise<boolean> {
   for await (const line of createInterface({ input: child.stdout })) {
     isComplete ||= line === "complete";
     lineCount += 1;
-    if (lineCount === pages && !isComplete) child.kill("SIGKILL");
+    const isMoment = pages === "all" ? line === "written" : lineCount === pages;
+    if (isMoment && !isComplete) child.kill("SIGKILL");
   }
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
   return isComplete;
 }
 
-async function readIds(kind: "jsonl" | "duckdb", place: string): Promise<number[]> {
+async function readIds(kind: Kind, place: string): Promise<number[]> {
   if (kind === "jsonl") {
     const lines = (await readFile(join(place, "numbers.jsonl"), "utf8")).split("\n").slice(0, -1);
     return lines.map((line) => (JSON.parse(line) as { id: number }).id);
   }
-  const instance = await DuckDBInstance.create(place);
+  if (kind === "arrow") {
+    const table = tableFromIPC(await readFile(join(place, "numbers.arrow")));
+    return [...(table.getChild("id") ?? [])].map(Number);
+  }
+  const instance = await DuckDBInstance.create(kind === "duckdb" ? place : ":memory:");
   const connection = await instance.connect();
-  const result = await connection.runAndReadAll("SELECT id FROM numbers ORDER BY id");
+  const result = await connection.runAndReadAll(
+    `SELECT id FROM ${kind === "duckdb" ? "numbers" : `'${join(place, "numbers.parquet")}'`} ORDER BY id`,
+  );
   connection.closeSync();
   instance.closeSync();
   return result.getRowsJson().map(([id]) => Number(id));
@@ -124,6 +138,18 @@ test.each([
   while (!(await runAndKill(program(kind, place, mode), pagesBefore(killCount)))) killCount += 1;
   expect(killCount).toBeGreaterThanOrEqual(2);
   expect(await readIds(kind, place)).toEqual(Array.from({ length: rowCount }, (_, id) => id));
+});
+
+test.each(
+  tableFormats,
+)("%s: killed between its rows and its file, a run that comes later writes all rows once", async (format) => {
+  const place = join(root, `${format}-files`);
+  const source = program(format, place, "full_refresh");
+  for (const moment of [7, 40, "all"] as const)
+    expect(await runAndKill(source, moment)).toBe(false);
+  expect(await runAndKill(source, Number.POSITIVE_INFINITY)).toBe(true);
+  expect(await readIds(format, place)).toEqual(Array.from({ length: rowCount }, (_, id) => id));
+  expect((await readdir(place)).sort()).toEqual([".svc.duckdb", `numbers.${format}`]);
 });
 
 test.each([
