@@ -60,17 +60,22 @@ export async function openSession(ctx: PostgresContext): Promise<Session> {
   }
 }
 
-/**
- * One snapshot for all that `work` reads; rolled back in any case. A statement in it may take as
- * long as the output of its rows does: copyRows looks whether the server is still there.
- */
+export interface SnapshotOptions {
+  /**
+   * False: a statement may take as long as the output of its rows does. Whether the server is still
+   * there, copyRows looks itself. Default: true.
+   */
+  readonly hasTimeout?: boolean | undefined;
+}
+
+/** One snapshot for all that `work` reads; rolled back in any case. */
 export async function* inSnapshot<T>(
   { client }: Session,
   work: () => AsyncIterable<T>,
+  { hasTimeout = true }: SnapshotOptions = {},
 ): AsyncGenerator<T> {
-  await client.query(
-    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0",
-  );
+  const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+  await client.query(hasTimeout ? begin : `${begin}; SET LOCAL statement_timeout = 0`);
   try {
     yield* work();
   } finally {

@@ -287,6 +287,7 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
           CREATE TABLE t (id int PRIMARY KEY, at ${type}); INSERT INTO t VALUES (1, '${low}'), (2, '${endless}'), (3, '${endless}')`);
         const first = await readAll(database, incremental("t", "at"));
         expect(ids(first.rows)).toEqual([1, 2, 3]);
+        expect(first.state).toMatchObject({ cursor: expect.stringContaining(low) });
         await database.query(`INSERT INTO t VALUES (4, '${high}')`);
         const second = await readAll(database, incremental("t", "at"), {}, first.state);
         expect(ids(second.rows)).toEqual([1, 4, 2, 3]);

@@ -74,7 +74,7 @@ export async function* readTable(
   saved: State | undefined,
 ): AsyncGenerator<Output<State>> {
   // The description is part of the snapshot: no column changes between it and the rows.
-  yield* inSnapshot(session, async function* () {
+  const work = async function* (): AsyncGenerator<Output<State>> {
     const table = await describeTable(session, stream);
     const key = table.primaryKey.flatMap((name) =>
       table.columns.filter((column) => column.name === name),
@@ -104,10 +104,13 @@ export async function* readTable(
           rowCount += rows.rowCount;
           rowsSince += rows.rowCount;
           bytesSince += batchBytes(rows);
+          const before = reached;
           reached = stateAfter?.((column) => {
             const field = last(projection.placeOf(column));
             return field === null ? null : column.type.toText(field);
           });
+          // The last state before rows of which nothing can be said.
+          if (before && !reached) yield checkpoint(before);
           yield batch(rows);
           if (rowsSince < ctx.config.page_size && bytesSince < pageBytes) continue;
           if (reached) yield checkpoint(reached);
@@ -132,7 +135,8 @@ export async function* readTable(
         count: rowCount,
       });
     }
-  });
+  };
+  yield* inSnapshot(session, work, { hasTimeout: false });
 }
 
 function alongKey(key: readonly Column[], saved: State | undefined, table: Table): Part[] {
