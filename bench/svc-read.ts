@@ -22,7 +22,7 @@ await using host = createHost({
     dial: () => connect({ host: "127.0.0.1", port: Number(port) }),
   },
 });
-const config = { api_token: "benchmark-token-0123456789-abcdefghij", pages: Number(pages) };
+const config = { api_token: "bench-token-7f3a9c51e8b2d604qmxzrlpt", pages: Number(pages) };
 const write = (chunk: string | Buffer) =>
   new Promise<void>((resolve, reject) => {
     process.stdout.write(chunk, (error) => (error ? reject(error) : resolve()));

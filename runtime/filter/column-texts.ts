@@ -1,15 +1,20 @@
 /** Values of columns that are no text, written as the texts that JSON has for them. */
-import { allocate } from "../batches/line-bytes.ts";
+import { createLineMemory } from "../batches/line-bytes.ts";
 import { valueTexts } from "../batches/value-texts.ts";
 import { type Column, isValid } from "../contract/batch.ts";
 import type { TextRows } from "./folding.ts";
 
 const quote = 0x22;
 
-/** Without quotes. A null, and what JSON has no text for, is empty. */
+const memory = createLineMemory();
+
+/**
+ * Without quotes. A null, and what JSON has no text for, is empty. Valid until the next column is
+ * written.
+ */
 export function columnTexts(column: Column, rowCount: number): TextRows {
   const { write, bytes: most } = valueTexts(column, rowCount);
-  const out = allocate(most + 8);
+  const out = memory.take(most);
   const { bytes } = out;
   const offsets = new Uint32Array(rowCount + 1);
   let at = 0;
