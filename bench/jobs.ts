@@ -49,7 +49,9 @@ interface Outcome {
   /** Milliseconds of processor that PostgreSQL and the workers used for each job. */
   readonly serverMs: number;
   readonly workerMs: number;
-  /** Shares of the time in which somebody had the claims' lock, and in which somebody waited for it. */
+  /**
+   * Shares of the time in which somebody had the claims' lock, and in which somebody waited for it.
+   */
   readonly lockHeld: number;
   readonly lockAwaited: number;
 }
