@@ -116,6 +116,7 @@ const entries: Readonly<Record<string, ToolEntry>> = {
   },
   svc_pause_pipeline: { does: "POST /pipelines/{pipeline_id}/pause", annotations: changes },
   svc_resume_pipeline: { does: "POST /pipelines/{pipeline_id}/resume", annotations: changes },
+  svc_get_rows_per_day: { does: "GET /rows-per-day", annotations: reads },
   svc_preview_schedule: { does: "POST /schedules/preview", annotations: reads },
   svc_run_sync: { does: "POST /pipelines/{pipeline_id}/sync", annotations: reachesOut },
   svc_clear_pipeline: {
@@ -193,6 +194,10 @@ const entries: Readonly<Record<string, ToolEntry>> = {
   },
   svc_list_approvals: { does: "GET /approvals", annotations: reads },
   svc_get_approval: { does: "GET /approvals/{approval_id}", annotations: reads },
+  svc_get_approval_changes: {
+    does: "GET /approvals/{approval_id}/changes",
+    annotations: reads,
+  },
   svc_approve_change: {
     does: "POST /approvals/{approval_id}/approve",
     annotations: reads,

@@ -54,7 +54,7 @@ describe("the OpenAPI document", () => {
     const names = all.map(({ operation }) => operation.operationId);
     expect(new Set(names).size).toBe(names.length);
     const verbs =
-      /^(list|get|create|update|delete|check|test|start|finish|prepare|preview|run|sync|pause|resume|cancel|approve|reject|revoke|remove|resend|accept|rotate|redeliver|reset|clear|refresh)[A-Z][A-Za-z]*$/;
+      /^(list|get|create|update|delete|check|test|start|finish|prepare|preview|run|sync|pause|resume|cancel|approve|reject|revoke|remove|resend|accept|rotate|redeliver|reset|clear|refresh|stream|export)[A-Z][A-Za-z]*$/;
     expect(names.filter((name) => !verbs.test(name))).toEqual([]);
   });
 

@@ -34,6 +34,7 @@ import {
 
 const enumerations: Readonly<Record<string, readonly string[]>> = {
   ActivationStatus: activationStatuses,
+  ActorType: ["user", "system"],
   ApprovalStatus: approvalStatuses,
   AttemptStatus: attemptStatuses,
   AuditOutcome: ["success", "failure", "denied"],

@@ -47,6 +47,7 @@ const failures: Readonly<Record<number, string>> = {
   412: "It was changed since the version in If-Match.",
   422: "Understood, and not possible as it stands.",
   424: "The credential cannot be used: connect the account again.",
+  429: "Too many requests, or too many streams at once.",
   502: "The provider did not answer as its API promises.",
   504: "The provider did not answer in time.",
 };

@@ -1,4 +1,9 @@
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
@@ -77,6 +82,32 @@ describe("the export of the audit log", () => {
     expect(() => verify(changed)).toThrow(/broken/);
     expect(() => verify(lines.slice(0, -1))).toThrow(/not whole/);
     expect(() => verify(lines.toSpliced(9, 1))).toThrow(/broken/);
+  });
+
+  test("is verified by the program that the documents show", async () => {
+    const page = await readFile(new URL("../../docs/control.md", import.meta.url), "utf8");
+    const [, program = ""] = /```js\n(.*?)```/s.exec(page) ?? [];
+    const folder = await mkdtemp(join(tmpdir(), "svc-test-"));
+    try {
+      const text = (await get()).payload;
+      const run = async (content: string) => {
+        await writeFile(join(folder, "audit.jsonl"), content);
+        const options = { cwd: folder };
+        return await promisify(execFile)(
+          process.execPath,
+          ["--input-type=module", "-e", program],
+          options,
+        ).then(
+          () => "verified",
+          ({ stderr }) => /broken|not whole/.exec(stderr)?.[0],
+        );
+      };
+      expect(await run(text)).toBe("verified");
+      expect(await run(text.replace("A source", "Another"))).toBe("broken");
+      expect(await run(text.split("\n").slice(0, -2).join("\n"))).toBe("not whole");
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   test("goes on after the one before", async () => {

@@ -1,5 +1,6 @@
 /** The registry: every operation of the Control API, in the order of its document. */
 import type { Operation } from "../contract/operation.ts";
+import { approvalChangeOperations } from "./approval-changes.ts";
 import { approvalPolicyOperations } from "./approval-policies.ts";
 import { approvalOperations } from "./approvals.ts";
 import { auditOperations } from "./audit.ts";
@@ -36,6 +37,7 @@ import { reverseEtlModelOperations } from "./reverse-etl-models.ts";
 import { reverseEtlPrepareOperations } from "./reverse-etl-prepare.ts";
 import { reverseEtlPreviewOperations } from "./reverse-etl-preview.ts";
 import { reverseEtlRunOperations } from "./reverse-etl-runs.ts";
+import { rowsPerDayOperations } from "./rows-per-day.ts";
 import { scheduleOperations } from "./schedules.ts";
 import { sessionOperations } from "./sessions.ts";
 import { sourceProbeOperations } from "./source-probes.ts";
@@ -62,6 +64,7 @@ export const operations: readonly Operation[] = [
   ...pipelineRunOperations,
   ...pipelineJobOperations,
   ...scheduleOperations,
+  ...rowsPerDayOperations,
   ...connectionOperations,
   ...reverseEtlPrepareOperations,
   ...reverseEtlPreviewOperations,
@@ -72,6 +75,7 @@ export const operations: readonly Operation[] = [
   ...jobOperations,
   ...jobEventOperations,
   ...approvalOperations,
+  ...approvalChangeOperations,
   ...approvalPolicyOperations,
   ...auditOperations,
   ...auditExportOperations,

@@ -148,7 +148,7 @@ export function parseTimeZone(name: string, path = "time_zone"): string {
   return name;
 }
 
-function isTimeZone(name: string): boolean {
+export function isTimeZone(name: string): boolean {
   // Offsets are accepted by the platform, and have no summer.
   if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(name)) return false;
   try {

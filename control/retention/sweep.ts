@@ -40,6 +40,13 @@ const rules: readonly Rule[] = [
       SELECT FROM jobs later WHERE later.subject_id = old.subject_id AND later.created_at > old.created_at)`,
   },
   {
+    table: "pipeline_rows",
+    keptFor: "jobs",
+    key: ["pipeline_id", "slot"],
+    // The last 90 days are shown, however soon jobs go.
+    isOld: "old.slot < cutoff.at - interval '91 days'",
+  },
+  {
     table: "reverse_etl_runs",
     keptFor: "jobs",
     key: ["id"],

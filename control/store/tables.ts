@@ -474,6 +474,14 @@ export interface Tables {
   provider_requests: { credential_id: string; id: GeneratedAlways<string>; until: Date };
   /** Credentials with which nothing is sent before that. */
   provider_blocks: { credential_id: string; until: Date };
+  /** Rows of syncs, by quarters of an hour; a trigger counts them (migrations/0020-rows-per-day.ts). */
+  pipeline_rows: {
+    workspace_id: string;
+    pipeline_id: string;
+    slot: Date;
+    records: Count;
+    bytes: Count;
+  };
   job_attempts: {
     job_id: string;
     attempt: number;

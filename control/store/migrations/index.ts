@@ -14,6 +14,7 @@ import * as namesAndWorkspaces from "./0011-names-and-workspaces.ts";
 import * as events from "./0012-events.ts";
 import * as sessionsBySessions from "./0016-sessions-by-sessions.ts";
 import * as longLists from "./0017-long-lists.ts";
+import * as rowsPerDay from "./0020-rows-per-day.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-control": control,
@@ -30,4 +31,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0012-events": events,
   "0016-sessions-by-sessions": sessionsBySessions,
   "0017-long-lists": longLists,
+  "0020-rows-per-day": rowsPerDay,
 };
