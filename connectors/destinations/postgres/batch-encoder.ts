@@ -3,20 +3,23 @@
  * first.
  * @see https://www.postgresql.org/docs/current/sql-copy.html (binary format)
  */
-import { type Batch, type BatchColumn, isValid, numberAt } from "svc-connectors/destination";
+import {
+  type Batch,
+  type BatchColumn,
+  isValid,
+  noteOf,
+  numberAt,
+} from "svc-connectors/destination";
 import { BinaryRows } from "./binary-rows.ts";
 import { type BinaryColumn, binaryColumn, type ServerTypes } from "./binary-values.ts";
 import type { Column } from "./columns.ts";
 import type { RowIds } from "./row-ids.ts";
 import type { Rows } from "./rows.ts";
-import { type ColumnType, integerTypes } from "./types.ts";
+import { type ColumnType, cleanJson, integerTypes } from "./types.ts";
 
 export interface BatchEncoder {
-  /**
-   * The rows of a batch; undefined when some value of it has to be read as text.
-   * @param extractedAtMs of all of them
-   */
-  encode(batch: Batch, extractedAtMs: number): Rows | undefined;
+  /** @param extractedAtMs of all rows of the batch */
+  encode(batch: Batch, extractedAtMs: number): Rows;
 }
 
 export interface BatchEncoderOptions {
@@ -49,16 +52,18 @@ export function createBatchEncoder({
     out.int32((us - upper * 2 ** 32) | 0);
   };
 
-  /** Writes all rows; false at the first value that its column cannot take. */
+  /** Writes all rows; gives the place of a column that has to become text. */
   function putRows(
     batch: Batch,
     from: readonly (BatchColumn | undefined)[],
     writers: readonly (BinaryColumn | undefined)[],
     extractedAtMs: number,
-  ): boolean {
+  ): number | undefined {
     let nextNote = 0;
     for (let row = 0; row < batch.rowCount; row++) {
-      let noted = batch.notes[nextNote]?.row === row ? (batch.notes[nextNote++]?.fields ?? []) : [];
+      const lost =
+        batch.notes[nextNote]?.row === row ? (batch.notes[nextNote++]?.fields ?? []) : [];
+      const changes: Change[] = lost.map(nulled);
       out.int16(columns.length + 4);
       for (let index = 0; index < from.length; index++) {
         const column = from[index];
@@ -68,60 +73,82 @@ export function createBatchEncoder({
         }
         const outcome = (writers[index] as BinaryColumn).put(out, row);
         if (outcome === undefined) continue;
-        if (outcome === "misfit") return false;
-        out.int32(-1);
-        noted = [...noted, column.name];
+        if (outcome === "misfit") return index;
+        if (outcome === "null") out.int32(-1);
+        changes.push(outcome === "null" ? nulled(column.name) : replaced(column.name));
       }
       out.int32(16);
       ids.put(out);
       putInstant(extractedAtMs);
       out.int32(job.length);
       out.copy(job, 0, job.length);
-      if (noted.length === 0) out.int32(-1);
-      else putNotes(noted);
+      if (changes.length === 0) out.int32(-1);
+      else putChanges(changes);
     }
-    return true;
+    return undefined;
   }
 
-  function putNotes(fields: readonly string[]): void {
-    const changes = fields.map((field) => ({
-      field,
-      change: "NULLED",
-      reason: "SOURCE_SERIALIZATION_ERROR",
-    }));
-    const text = Buffer.from(JSON.stringify({ changes }));
+  function putChanges(changes: readonly Change[]): void {
+    const text = Buffer.from(cleanJson(JSON.stringify({ changes })));
     out.reserve(text.length + 1);
     out.int32(text.length + 1);
     out.byte(1);
     out.copy(text, 0, text.length);
   }
 
+  function encodeAs(
+    types: readonly ColumnType[],
+    batch: Batch,
+    from: readonly (BatchColumn | undefined)[],
+    extractedAtMs: number,
+  ): number | undefined {
+    const writers: (BinaryColumn | undefined)[] = [];
+    for (const [index, column] of from.entries()) {
+      const type = types[index];
+      const writer = column && type && binaryColumn(column, type, batch.rowCount, server);
+      if (column !== undefined && writer === undefined) return index;
+      writers.push(writer);
+    }
+    out.begin(
+      batch.rowCount * (2 + 4 * columns.length + ownBytes + job.length) +
+        writers.reduce((sum, writer) => sum + (writer?.maxBytes ?? 0), 0),
+    );
+    return putRows(batch, from, writers, extractedAtMs);
+  }
+
   return {
     encode(batch, extractedAtMs) {
       const from = placed(batch);
-      const wanted = columns.map(({ type }, index) => {
+      const types = columns.map(({ type }, index) => {
         const column = from[index];
         return column === undefined ? type : typeFor(column, type, batch.rowCount);
       });
-      const writers: (BinaryColumn | undefined)[] = [];
-      for (const [index, column] of from.entries()) {
-        const type = wanted[index];
-        const writer = column && type && binaryColumn(column, type, batch.rowCount, server);
-        if (column !== undefined && writer === undefined) return undefined;
-        writers.push(writer);
+      for (;;) {
+        const misfit = encodeAs(types, batch, from, extractedAtMs);
+        if (misfit === undefined) break;
+        // Text takes every value: each column comes here once at most.
+        types[misfit] = "text";
       }
-      out.begin(
-        batch.rowCount * (2 + 4 * columns.length + ownBytes + job.length) +
-          writers.reduce((sum, writer) => sum + (writer?.maxBytes ?? 0), 0),
-      );
-      if (!putRows(batch, from, writers, extractedAtMs)) return undefined;
       columns.forEach((column, index) => {
-        column.type = wanted[index] ?? column.type;
+        column.type = types[index] ?? column.type;
       });
-      return { format: "binary", bytes: out.written(), types: wanted };
+      return { format: "binary", bytes: out.written(), types };
     },
   };
 }
+
+/** AirbyteRecordMessageMeta's word for what became of a value. */
+interface Change {
+  readonly field: string;
+  readonly change: "NULLED" | "REPLACED";
+  readonly reason: string;
+}
+const nulled = (field: string): Change => noteOf(field);
+const replaced = (field: string): Change => ({
+  field,
+  change: "REPLACED",
+  reason: "DESTINATION_SERIALIZATION_ERROR",
+});
 
 /** Lengths and values of `_svc_id` and `_svc_extracted_at`, and lengths of the other two. */
 const ownBytes = 20 + 12 + 4 + 4;

@@ -1,4 +1,5 @@
 /** Values of columns in the binary form that PostgreSQL's types have, each with its length before. */
+import { parseExact } from "svc-connectors";
 import {
   type BatchColumn,
   endlessDay,
@@ -7,15 +8,27 @@ import {
   textWriter,
 } from "svc-connectors/destination";
 import type { BinaryRows } from "./binary-rows.ts";
-import { instantOf } from "./instants.ts";
+import {
+  dayOfText,
+  instantOf,
+  rareDateText,
+  rareInstantOf,
+  rareInstantText,
+  timeOfText,
+} from "./instants.ts";
 import { maxDecimalBytes, maxNumberBytes, putDecimal, putNumber } from "./numeric.ts";
-import type { ColumnType } from "./types.ts";
+import { base64Form, type ColumnType, cleanJson, hasEndlessNumber, uuidForm } from "./types.ts";
 
 /**
  * Writes the value of a row, which is not null.
- * @returns "null" when the type has no such value, "misfit" when another type has to be found
+ * @returns "null" when the type has no such value, "replaced" when PostgreSQL keeps some character
+ * of it in no type, "misfit" when the column has to become text; only in the second case is
+ * something written
  */
-export type BinaryValue = (out: BinaryRows, row: number) => undefined | "null" | "misfit";
+export type BinaryValue = (
+  out: BinaryRows,
+  row: number,
+) => undefined | "null" | "replaced" | "misfit";
 
 export interface BinaryColumn {
   readonly put: BinaryValue;
@@ -29,7 +42,7 @@ export interface ServerTypes {
   readonly hasNumericInfinity: boolean;
 }
 
-/** How a column of a batch is written as a type; undefined when it has to go as text. */
+/** How a column of a batch is written as a type; undefined when it has to become text. */
 export function binaryColumn(
   column: BatchColumn,
   type: ColumnType,
@@ -113,9 +126,7 @@ function binaryValue(
     case "json":
       return type === "jsonb" ? json(column.bytes, column.offsets) : undefined;
     case "utf8":
-      return type === "timestamp with time zone" || type === "timestamp without time zone"
-        ? instantText(column.bytes, column.offsets, type)
-        : undefined;
+      return typedText(column.bytes, column.offsets, type);
     default:
       return undefined;
   }
@@ -142,6 +153,11 @@ function asInteger(
       return always((out, row) => {
         out.int32(4);
         out.int32(values[row] as number);
+      });
+    if (type === "double precision")
+      return always((out, row) => {
+        out.int32(8);
+        out.float64(values[row] as number);
       });
     if (type !== "smallint") return undefined;
     return (out, row) => {
@@ -205,14 +221,68 @@ function putInstant(out: BinaryRows, upper: number, lower: number): void {
   out.int32(difference | 0);
 }
 
+function typedText(
+  bytes: Uint8Array,
+  offsets: Uint32Array,
+  type: ColumnType,
+): BinaryValue | undefined {
+  if (type === "timestamp with time zone" || type === "timestamp without time zone")
+    return instantText(bytes, offsets, type);
+  const read = textReaders[type];
+  if (read === undefined) return undefined;
+  const buffer = asBuffer(bytes);
+  return (out, row) => {
+    const value = read(buffer.toString("utf8", offsets[row], offsets[row + 1]));
+    if (value === undefined) return "misfit";
+    out.int32(value.length);
+    out.copy(value, 0, value.length);
+    return undefined;
+  };
+}
+
+const asBuffer = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+const bigEndian = (value: bigint) => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigInt64BE(value);
+  return bytes;
+};
+
+/** Texts of providers as the bytes of a type; undefined for a text that is none. */
+const textReaders: Partial<Record<ColumnType, (text: string) => Buffer | undefined>> = {
+  date(text) {
+    const day = dayOfText(text);
+    if (day === undefined) return undefined;
+    const bytes = Buffer.alloc(4);
+    bytes.writeInt32BE(dayOf(day));
+    return bytes;
+  },
+  "time without time zone"(text) {
+    const us = timeOfText(text);
+    return us === undefined ? undefined : bigEndian(BigInt(us));
+  },
+  uuid: (text) => (uuidForm.test(text) ? Buffer.from(text.replaceAll("-", ""), "hex") : undefined),
+  bytea: (text) => (base64Form.test(text) ? Buffer.from(text, "base64") : undefined),
+};
+
 function instantText(bytes: Uint8Array, offsets: Uint32Array, type: ColumnType): BinaryValue {
   const isInstant = type === "timestamp with time zone";
+  const buffer = asBuffer(bytes);
   return (out, row) => {
-    const us = instantOf(bytes, offsets[row] as number, offsets[row + 1] as number, isInstant);
-    if (us === undefined) return "misfit";
+    const from = offsets[row] as number;
+    const end = offsets[row + 1] as number;
+    const us = instantOf(bytes, from, end, isInstant);
+    if (us !== undefined) {
+      out.int32(8);
+      const upper = Math.floor(us / 2 ** 32);
+      putInstant(out, upper, us - upper * 2 ** 32);
+      return undefined;
+    }
+    const rare = rareInstantOf(buffer.toString("utf8", from, end));
+    if (rare === undefined) return "misfit";
     out.int32(8);
-    const upper = Math.floor(us / 2 ** 32);
-    putInstant(out, upper, us - upper * 2 ** 32);
+    out.copy(bigEndian(rare), 0, 8);
     return undefined;
   };
 }
@@ -226,32 +296,40 @@ function bytes(from: Uint8Array, offsets: Uint32Array): BinaryValue {
   });
 }
 
-/** A version, and the text. What jsonb refuses has to go as text. */
-function json(from: Uint8Array, offsets: Uint32Array): BinaryValue | undefined {
-  if (mayBeRefused(from)) return undefined;
-  return always((out, row) => {
+/** A version, and the text. */
+function json(from: Uint8Array, offsets: Uint32Array): BinaryValue {
+  const buffer = asBuffer(from);
+  const isCareful = mayBeRefused(buffer);
+  return (out, row) => {
     const start = offsets[row] as number;
     const end = offsets[row + 1] as number;
-    out.int32(1 + end - start);
+    let text: Uint8Array = from.subarray(start, end);
+    if (isCareful) {
+      const given = buffer.toString("utf8", start, end);
+      if (hasEndlessNumber(parseExact(given))) return "misfit";
+      const cleaned = cleanJson(given);
+      if (cleaned !== given) text = Buffer.from(cleaned);
+    }
+    out.int32(1 + text.length);
     out.byte(1);
-    out.copy(from, start, end);
-  });
+    out.copy(text, 0, text.length);
+    return text.length === end - start ? undefined : "replaced";
+  };
 }
 
 /**
  * Whether jsonb may refuse one of these texts: for an escape of NUL or of half a surrogate pair, or
  * for a number that is too long for numeric.
  */
-function mayBeRefused(texts: Uint8Array): boolean {
-  const buffer = Buffer.from(texts.buffer, texts.byteOffset, texts.length);
-  if (buffer.includes("\\u")) return true;
+function mayBeRefused(texts: Buffer): boolean {
+  if (texts.includes("\\u")) return true;
   let digits = 0;
   for (let at = 0; at < texts.length; at++) {
     const byte = texts[at] as number;
     if (byte >= 0x30 && byte <= 0x39) {
       if (++digits > 10_000) return true;
     } else {
-      if (digits > 0 && (byte | 0x20) === 0x65 && hasLongPower(buffer, at + 1)) return true;
+      if (digits > 0 && (byte | 0x20) === 0x65 && hasLongPower(texts, at + 1)) return true;
       digits = 0;
     }
   }
@@ -299,18 +377,54 @@ function asNumeric(
   }
 }
 
-/** The text that JSON has for the value, without quotes. */
-function asText(column: BatchColumn): BinaryValue | undefined {
+/** The text that JSON has for the value, without quotes; of what JSON cannot say, PostgreSQL's. */
+function asText(column: BatchColumn): BinaryValue {
   if (column.encoding === "utf8") {
+    const { bytes: texts, offsets } = column;
     // PostgreSQL keeps no NUL.
-    return column.bytes.includes(0) ? undefined : bytes(column.bytes, column.offsets);
+    return texts.includes(0) ? cleanedText(asBuffer(texts), offsets) : bytes(texts, offsets);
   }
   const write = textWriter(column);
   return (out, row) => {
     const text = write(row);
-    if (text === undefined) return "misfit";
-    out.int32(text.length);
-    out.copy(text, 0, text.length);
-    return undefined;
+    const value = text ?? Buffer.from(unsaidText(column, row));
+    out.int32(value.length);
+    out.copy(value, 0, value.length);
+    return text === undefined && column.encoding === "json" ? "replaced" : undefined;
   };
+}
+
+function cleanedText(texts: Buffer, offsets: Uint32Array): BinaryValue {
+  return (out, row) => {
+    const given = texts.toString("utf8", offsets[row], offsets[row + 1]);
+    const value = Buffer.from(given.replaceAll("\0", "\ufffd"));
+    out.int32(value.length);
+    out.copy(value, 0, value.length);
+    return given.includes("\0") ? "replaced" : undefined;
+  };
+}
+
+/** NaN and infinity, dates outside of JSON's calendar, and JSON strings with NUL. */
+function unsaidText(column: BatchColumn, row: number): string {
+  switch (column.encoding) {
+    case "float64":
+      return String(column.values[row]);
+    case "date32":
+      return rareDateText(column.values[row] as number);
+    case "timestamp64":
+      return rareInstantText(column.values[row] as bigint, column.kind === "timestamptz");
+    case "number":
+    case "json": {
+      const text = asBuffer(column.bytes).toString(
+        "utf8",
+        column.offsets[row],
+        column.offsets[row + 1],
+      );
+      return column.encoding === "number"
+        ? text
+        : String(JSON.parse(text)).replaceAll("\0", "\ufffd");
+    }
+    default:
+      return "";
+  }
 }

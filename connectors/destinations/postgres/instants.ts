@@ -1,3 +1,6 @@
+/** Texts of dates and times as numbers, and the texts of those that JSON cannot say. */
+import { endlessDay, endlessInstant } from "svc-connectors/destination";
+
 const zero = 0x30;
 
 /**
@@ -88,4 +91,87 @@ function daysSince1970(year: number, month: number, day: number): number {
   const dayOfEra =
     yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
   return era * 146_097 + dayOfEra - 719_468;
+}
+
+const dateForm = /^(\d{4,7})-(\d\d)-(\d\d)( BC)?$/;
+
+/** Days since 1970 of a date, `0044-03-15 BC` and infinity included; undefined when it is none. */
+export function dayOfText(text: string): number | undefined {
+  if (text === "infinity") return endlessDay;
+  if (text === "-infinity") return -endlessDay;
+  const [, year, month = "", day = "", era] = dateForm.exec(text) ?? [];
+  if (year === undefined) return undefined;
+  const signed = era ? 1 - Number(year) : Number(year);
+  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1) return undefined;
+  return Number(day) > daysOf(signed, Number(month)) || signed > 5_874_897 || signed < -4_712
+    ? undefined
+    : daysSince1970(signed, Number(month), Number(day));
+}
+
+const timeForm = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?$/;
+
+/** Microseconds since midnight, 24:00 included; undefined when it is no time. */
+export function timeOfText(text: string): number | undefined {
+  const [, hour, minute, second = "0", fraction = ""] = timeForm.exec(text) ?? [];
+  const us =
+    (Number(hour) * 3600 + Number(minute) * 60 + Number(second)) * 1e6 +
+    Number(fraction.padEnd(6, "0"));
+  return Number(minute) > 59 || Number(second) > 59 || !(us <= 86_400e6) ? undefined : us;
+}
+
+const instantForm =
+  /^(\d{4,7})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)?( BC)?$/;
+const epoch2000 = 946_684_800_000_000n;
+const lastInstant = 9_223_371_331_200_000_000n;
+
+/**
+ * Microseconds since 2000 of a date-time in one of the rarer forms: leap seconds, decimals beyond
+ * microseconds (rounded as PostgreSQL does), years before Christ and beyond 9999, infinity.
+ * Undefined when it is none, or beyond what PostgreSQL holds.
+ */
+export function rareInstantOf(text: string): bigint | undefined {
+  if (text === "infinity") return endlessInstant;
+  if (text === "-infinity") return -endlessInstant - 1n;
+  const found = instantForm.exec(text);
+  if (!found) return undefined;
+  const [, year, month, day, hour, minute, second, fraction = ""] = found;
+  const [sign, hours = "0", minutes = "0", era] = found.slice(9);
+  const date = dayOfText(`${year}-${month}-${day}${era ?? ""}`);
+  if (date === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60)
+    return undefined;
+  if (Number(hours) > 23 || Number(minutes) > 59) return undefined;
+  const offset = (Number(hours) * 60 + Number(minutes)) * (sign === "-" ? -1 : 1);
+  const seconds = BigInt(date) * 86_400n + BigInt(timeSeconds(hour, minute, second) - offset * 60);
+  const decimals = Math.round(Number(`0.${fraction || "0"}`) * 1e6);
+  const us = seconds * 1_000_000n + BigInt(decimals) - epoch2000;
+  return us < lastInstant && us >= -211_813_488_000_000_000n ? us : undefined;
+}
+
+const timeSeconds = (hour = "", minute = "", second = "") =>
+  Number(hour) * 3600 + Number(minute) * 60 + Number(second);
+
+/** A date before the year 1, beyond 9999 or without end, as PostgreSQL writes it. */
+export function rareDateText(day: number): string {
+  if (Math.abs(day) === endlessDay) return day > 0 ? "infinity" : "-infinity";
+  // 146,097 days are 400 years: moved into the calendar that Date has, and back.
+  const cycles = Math.floor(day / 146_097);
+  const [year = "", month, date] = new Date((day - cycles * 146_097) * 86_400_000)
+    .toISOString()
+    .slice(0, 10)
+    .split("-");
+  const signed = Number(year) + cycles * 400;
+  const shown = String(signed > 0 ? signed : 1 - signed).padStart(4, "0");
+  return `${shown}-${month}-${date}${signed > 0 ? "" : " BC"}`;
+}
+
+/** An instant likewise. */
+export function rareInstantText(us: bigint, isInstant: boolean): string {
+  if (us === endlessInstant || us === -endlessInstant) return us > 0n ? "infinity" : "-infinity";
+  const dayUs = 86_400_000_000n;
+  const time = ((us % dayUs) + dayUs) % dayUs;
+  const date = rareDateText(Number((us - time) / dayUs));
+  const clock = new Date(Number(time / 1_000n)).toISOString().slice(11, 19);
+  const fraction = String(time % 1_000_000n).padStart(6, "0");
+  const [day, era = ""] = date.split(/(?= BC)/);
+  return `${day}T${clock}.${fraction}${isInstant ? "Z" : ""}${era}`;
 }

@@ -1,6 +1,5 @@
 import {
   type ConfiguredStream,
-  createLineRenderer,
   destinationModeOf,
   type Generation,
   mergeKeys,
@@ -27,8 +26,6 @@ export interface OpenStream extends Target {
   readonly jobId: string;
   readonly encoder: RowEncoder;
   readonly batches: BatchEncoder;
-  /** Batches as lines, for those that have to be read as text. */
-  readonly render: ReturnType<typeof createLineRenderer>;
   /**
    * The key of rows that a full refresh gives once more when it goes on after an interruption.
    * Empty: there are none to look for.
@@ -84,7 +81,6 @@ export async function openStream(
         : [],
     encoder: createRowEncoder({ columns, jobId, nextId: ids.next }),
     batches: createBatchEncoder({ columns, jobId, ids, server }),
-    render: createLineRenderer(stream, "rows"),
     isFree: configured.sync_mode === "full_refresh" && !configured.stream.is_resumable,
     covered: [],
     waiting: [],

@@ -5,7 +5,7 @@
  */
 import { parseExact } from "svc-connectors";
 import type { Column } from "./columns.ts";
-import { type ColumnType, type ValueWriter, valueWriters, widerType } from "./types.ts";
+import { type ColumnType, cleanJson, type ValueWriter, valueWriters, widerType } from "./types.ts";
 
 export interface RowEncoder {
   /**
@@ -158,17 +158,6 @@ const isDigitOrPoint = (code: number) => (code >= 48 && code <= 57) || code === 
 function clean(text: string): string {
   const whole = text.isWellFormed() ? text : text.toWellFormed();
   return whole.includes("\0") ? whole.replaceAll("\0", "\ufffd") : whole;
-}
-
-const unstorable = /\\u(?:0000|d[89a-f][0-9a-f]{2})/i;
-
-/** JSON.stringify has escaped what {@link clean} looks for. */
-function cleanJson(json: string): string {
-  if (!unstorable.test(json)) return json;
-  // Two backslashes are a character, and what follows them is no escape.
-  return json.replace(/\\(?:u(?:0000|d[89a-f][0-9a-f]{2})|[\s\S])/gi, (found) =>
-    found.length > 2 ? "\ufffd" : found,
-  );
 }
 
 const special = /[\\\n\r\t]/;

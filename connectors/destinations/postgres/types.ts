@@ -86,8 +86,8 @@ function integerText(value: unknown, bits: number): string | undefined {
 const textOfForm = (value: unknown, form: RegExp) =>
   typeof value === "string" && form.test(value) ? value : undefined;
 const timeForm = /^(?:(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?|24:00:00)$/;
-const uuidForm = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+export const uuidForm = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+export const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Whole numbers, each holds those before it. */
 export const integerTypes: readonly ColumnType[] = ["smallint", "integer", "bigint", "numeric"];
@@ -150,7 +150,7 @@ function fittingNumber(text: string): string | undefined {
 }
 
 /** True when a number in it is too long for jsonb, which keeps numbers as numeric. */
-function hasEndlessNumber(value: unknown): boolean {
+export function hasEndlessNumber(value: unknown): boolean {
   if (typeof value === "bigint") return fittingNumber(String(value)) === undefined;
   if (typeof value !== "object" || value === null) return false;
   if (isRawNumber(value)) return fittingNumber(value.rawJSON) === undefined;
@@ -172,4 +172,15 @@ function hasBigint(value: unknown): boolean {
   for (const key in value)
     if (hasBigint((value as { readonly [key: string]: unknown })[key])) return true;
   return false;
+}
+
+const unstorable = /\\u(?:0000|d[89a-f][0-9a-f]{2})/i;
+
+/** PostgreSQL keeps no NUL, and no half of a surrogate pair; in JSON both are escapes. */
+export function cleanJson(json: string): string {
+  if (!unstorable.test(json)) return json;
+  // Two backslashes are a character, and what follows them is no escape.
+  return json.replace(/\\(?:u(?:0000|d[89a-f][0-9a-f]{2})|[\s\S])/gi, (found) =>
+    found.length > 2 ? "\ufffd" : found,
+  );
 }

@@ -125,10 +125,7 @@ function createSink(
         const open = openAt(stream);
         if (batch.rowCount === 0) return;
         const nowMs = tellIds();
-        const rows =
-          open.batches.encode(batch, nowMs) ??
-          encodeLines(open, open.render(batch, nowMs).lines, nowMs);
-        await gather(writing, open, rows, batch.rowCount);
+        await gather(writing, open, open.batches.encode(batch, nowMs), batch.rowCount);
       }),
     checkpoint: (stream, state, rowCount) =>
       working(() => checkpoint(writing, openAt(stream), state, rowCount)),
