@@ -36,7 +36,7 @@ export function addOperation(
     handler: async (request, reply) => {
       const { caller } = request;
       if (!caller) throw new ControlError("internal");
-      if (isStream(operation)) streams.requirePlace(caller);
+      if (isStream(operation)) streams.takePlace(caller, reply);
       request.isSettled = true;
       const params = request.params as Record<string, string>;
       const answer = await control.execute(
@@ -59,7 +59,7 @@ export function addOperation(
       );
       if (reply.sent) return reply;
       return answer.stream
-        ? streams.send(request, reply, answer, answer.stream, caller)
+        ? streams.send(request, reply, answer, answer.stream)
         : send(request, reply, answer);
     },
   });

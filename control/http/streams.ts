@@ -36,14 +36,16 @@ const graceMs = 60_000;
 const retryMs = 3_000;
 
 export interface Streams {
-  /** @throws too_many_streams */
-  requirePlace(caller: Caller): void;
+  /**
+   * Keeps a place for the answer, until it has been sent or nobody waits for it any more.
+   * @throws too_many_streams
+   */
+  takePlace(caller: Caller, reply: FastifyReply): void;
   send(
     request: FastifyRequest,
     reply: FastifyReply,
     answer: Answer,
     stream: AnswerStream,
-    caller: Caller,
   ): FastifyReply;
   /** Ends all of them. */
   end(): void;
@@ -64,23 +66,23 @@ export function createStreams(own: Partial<StreamSettings> = {}): Streams {
   };
 
   return {
-    requirePlace(caller) {
+    takePlace(caller, { raw }) {
       if (countOf(caller) >= settings.perSession || openCount >= settings.inAll)
         throw new ControlError(
           "too_many_streams",
           { allowed: settings.perSession },
           { "retry-after": "10" },
         );
+      change(caller, 1);
+      raw.once("close", () => change(caller, -1));
     },
-    send(request, reply, { requestId, status, headers }, stream, caller) {
+    send(request, reply, { requestId, status, headers }, stream) {
       request.requestId = requestId;
       const { raw } = reply;
       const gone = new AbortController();
-      change(caller, 1);
       const late = setTimeout(() => raw.destroy(), settings.lifetimeMs + graceMs).unref();
       raw.once("close", () => {
         clearTimeout(late);
-        change(caller, -1);
         gone.abort();
       });
       const signal = AbortSignal.any([gone.signal, ending.signal]);

@@ -248,6 +248,21 @@ describe("the events of a job", () => {
     await expect.poll(async () => (await open(url, id)).answer.status).toBe(200);
   });
 
+  test("are only so many, also when all ask at the same time, and refused ones keep no place", async () => {
+    const id = await running();
+    const url = await serve({ perSession: 2 });
+    const missing = await Promise.all([open(url, "job_none"), open(url, "job_none")]);
+    for (const { answer, whole } of missing) expect([answer.status, await whole()][0]).toBe(404);
+    await expect
+      .poll(async () => {
+        const many = await Promise.all(Array.from({ length: 8 }, () => open(url, id)));
+        const begun = many.filter(({ answer }) => answer.status === 200).length;
+        for (const { reader } of many) await reader?.cancel();
+        return begun;
+      })
+      .toBe(2);
+  });
+
   test.each([
     [{ "last-event-id": "x" }, 400, "invalid_header"],
     [{ "last-event-id": "-1" }, 400, "invalid_header"],
