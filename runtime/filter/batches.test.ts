@@ -353,3 +353,20 @@ test("rows are the same rows after the filter, as lines and as columns", () => {
     { numRuns: 1_000 },
   );
 });
+
+test.each([
+  "int64",
+  "number",
+] as const)("counters beside each other are no secret made of the same digits: %s", (encoding) => {
+  const secrets = createSecretRegistry();
+  secrets.add("abcdefghij0123456789abcdefghij");
+  const values = Array.from({ length: 1_000 }, (_, row) =>
+    encoding === "int64" ? BigInt(row) : String(row),
+  );
+  const batch = {
+    rowCount: values.length,
+    columns: [columnOf("n", { kind: "integer", encoding }, values)],
+    notes: [],
+  };
+  expect(secrets.redactBatch(batch)).toBe(batch);
+});

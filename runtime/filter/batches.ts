@@ -81,7 +81,15 @@ function findSecrets(
   const { encoding } = column;
   if (encoding === "json") return redactJsonColumn(search, column, texts, isAgain);
   const rows = rowsOfRuns(search, texts);
-  if (encoding === "number") return without(column, rowCount, rows);
+  if (encoding === "number") {
+    // As they lie, neighbours may look like one.
+    const isFound = rows.length > 0;
+    return without(
+      column,
+      rowCount,
+      isFound ? rowsOfRuns(search, columnTexts(column, rowCount)) : [],
+    );
+  }
   if (encoding === "binary") {
     const encoded = base64Texts(texts);
     rows.push(...rowsOfRuns(search, encoded));

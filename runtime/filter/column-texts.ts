@@ -5,16 +5,18 @@ import { type Column, isValid } from "../contract/batch.ts";
 import type { TextRows } from "./folding.ts";
 
 const quote = 0x22;
+const lineBreak = 0x0a;
 
 const memory = createLineMemory();
 
 /**
- * Without quotes. A null, and what JSON has no text for, is empty. Valid until the next column is
- * written.
+ * Without quotes, each with a line break behind it: the digits of neighbouring counters are no
+ * secret, and one that is cut into numbers is not promised to be found. A null, and what JSON has no
+ * text for, is empty. Valid until the next column is written.
  */
 export function columnTexts(column: Column, rowCount: number): TextRows {
   const { write, bytes: most } = valueTexts(column, rowCount);
-  const out = memory.take(most);
+  const out = memory.take(most + rowCount);
   const { bytes } = out;
   const offsets = new Uint32Array(rowCount + 1);
   let at = 0;
@@ -24,6 +26,7 @@ export function columnTexts(column: Column, rowCount: number): TextRows {
       bytes.copyWithin(at, at + 1, end - 1);
       at = end - 2;
     } else if (end !== -1) at = end;
+    if (end !== -1) bytes[at++] = lineBreak;
     offsets[row + 1] = at;
   }
   return { bytes: Buffer.from(bytes.buffer, 0, at), offsets, rowCount };
