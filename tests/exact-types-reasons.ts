@@ -85,9 +85,4 @@ export const reasons: readonly Reason[] = [
     text: "A source describes its columns in JSON Schema, which has no such type: the value is the text that PostgreSQL writes and reads back (`ALTER TABLE … ALTER COLUMN … TYPE inet USING …::inet`). Intervals are ISO 8601, whatever the server's `IntervalStyle`.",
     holds: (one) => isTypeOnly(one) && one.about.form === "text",
   },
-  {
-    text: "A fault of the PostgreSQL destination that is known: where a batch has a value that its binary form of COPY does not take (a timestamp after 294247, a `\\u` escape in JSON, NUL in a text), all its rows are written from JSON, and what JSON cannot say is null, also in other columns.",
-    holds: (one) =>
-      one.place === "PostgreSQL" && /^(the last year|beside it)$/.test(one.about.about ?? ""),
-  },
 ];
