@@ -272,6 +272,7 @@ describe("lists", () => {
       "reverse_etl_destinations_by_name",
       "reverse_etl_models_by_name",
       "sources_by_name",
+      "workspaces_by_name",
     ]);
     await sql`INSERT INTO sources SELECT 'src_' || i, workspace_id, 'Many ' || i, connector_id, credential_id,
       configuration, status, last_check, created_at, updated_at FROM (SELECT * FROM sources LIMIT 1) AS one, generate_series(1, 500) AS i`

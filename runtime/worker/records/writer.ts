@@ -8,7 +8,6 @@ import { streamLabel } from "../../contract/catalog.ts";
 import { ConnectorError } from "../../contract/errors.ts";
 import type { Row } from "../../contract/output.ts";
 import type { SelectedStream, SyncMode } from "../../contract/stream.ts";
-import { maxBatchRows } from "../../wire/columns/pack.ts";
 import { maxRowBytes } from "../../wire/exact-json.ts";
 import { metaField } from "../../wire/row-notes.ts";
 import { createFiller } from "./columns.ts";
@@ -26,6 +25,12 @@ export type RecordStream = Pick<
   SelectedStream,
   "name" | "namespace" | "schema" | "primaryKey" | "cursorField" | "selectedFields"
 > & { readonly syncMode?: SyncMode };
+
+/**
+ * Rows of one batch at most. What is on its way when a run is cancelled still comes: more rows would
+ * cost hardly less, and stop later.
+ */
+const maxRowsAtOnce = 2_048;
 
 export interface RecordWriter {
   /**
@@ -97,7 +102,10 @@ export function compileRecordWriter(
   let room = 0;
   let isTaken = false;
 
-  const maxRows = Math.max(1, Math.min(maxBatchRows, Math.floor(batchBytes / (fields.length * 8))));
+  const maxRows = Math.max(
+    1,
+    Math.min(maxRowsAtOnce, Math.floor(batchBytes / (fields.length * 8))),
+  );
   const reserve = () => {
     room = Math.min(Math.max(room * 2, firstRows), maxRows);
     for (const filler of fillers) filler.reserve(room);
