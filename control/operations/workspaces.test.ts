@@ -21,6 +21,7 @@ const kept = {
   jobs: "Of connections and activations.",
   notification_settings: "Settings, which say nothing without members.",
   oauth_sessions: "They end within the hour, and can write nothing to a deleted workspace.",
+  pipeline_rows: "Counts of days that were, until retention takes them.",
   pipelines: "Each has a connection.",
   reverse_etl_runs: "Of activations.",
   secrets: "Of credentials.",
