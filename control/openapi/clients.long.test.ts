@@ -88,7 +88,10 @@ test(
     if (lack !== undefined) skip(lack);
     await withServer(async (args) => {
       const python = join(folder, "venv/bin/python");
-      await writeFile(join(folder, "settings.yml"), "post_hooks: []\n");
+      // The generator has to be told that lines of JSON are a text.
+      const settings =
+        "post_hooks: []\ncontent_type_overrides:\n  application/x-ndjson: text/plain\n";
+      await writeFile(join(folder, "settings.yml"), settings);
       const made = await run(
         join(folder, "venv/bin/openapi-python-client"),
         [
