@@ -20,7 +20,10 @@ const byRare = (table: string, column: string, usual: string, time: string) =>
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await each(db, [
-    ...byColumn("jobs", ["status", "connection_id"], "created_at"),
+    // Jobs that are open have indexes of their own, by which they are claimed: these must not take
+    // their place.
+    "CREATE INDEX jobs_by_connection_id ON jobs (connection_id, created_at DESC)",
+    "CREATE INDEX jobs_by_status ON jobs (workspace_id, status, created_at DESC) WHERE status IN ('succeeded', 'failed', 'cancelled')",
     byRare("jobs", "job_type", "sync", "created_at"),
     ...byColumn("audit_logs", ["action", "resource_type", "resource_id", "client"], "occurred_at"),
     byRare("audit_logs", "outcome", "success", "occurred_at"),
