@@ -150,6 +150,8 @@ test("a name that a connector has is refused, and outside of the repository a fo
     { cwd: elsewhere },
   );
   expect((await readdir(join(elsewhere, "tickets"))).sort()).toEqual([
+    ".github",
+    ".gitignore",
     "README.md",
     "conformance.yaml",
     "fixtures",
