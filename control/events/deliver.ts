@@ -49,16 +49,20 @@ export function createDeliverer(
   const underWay = new Map<string, number>();
   const running = new Set<Promise<void>>();
   let filling: Promise<void> | undefined;
+  let isAskedAgain = false;
 
   async function claimAndBegin(): Promise<void> {
     while (!signal.aborted && running.size < maxAtOnce) {
+      isAskedAgain = false;
       const claimed = await claim(services, busy());
-      if (!claimed) return;
-      begin(claimed);
+      if (claimed) begin(claimed);
+      // Who ended while the database was asked was still counted as busy.
+      else if (!isAskedAgain) return;
     }
   }
 
   const fill = () => {
+    isAskedAgain = true;
     filling ??= claimAndBegin()
       .catch(() => services.log.error("events could not be delivered"))
       .finally(() => {

@@ -63,12 +63,17 @@ describe("servers of one PostgreSQL", () => {
     const limiter = server();
     asked = 0;
     for (let count = 0; count < 30; count += 1) await take(limiter, "read", "few");
-    expect(asked).toBe(1);
+    expect(asked).toBe(2);
     for (let count = 30; count < 600; count += 1) await take(limiter, "read", "few");
     expect(asked).toBeLessThan(100);
     asked = 0;
     expect(await take(limiter, "read", "few")).toBe("rate_limited");
     expect(asked).toBe(0);
+  });
+
+  test("that die after a request take no share of the budget with them", async () => {
+    for (let count = 0; count < 60; count += 1)
+      expect(await take(server(), "read", "killed")).toBe(599 - count);
   });
 
   test("count by themselves while it does not answer", async () => {

@@ -45,11 +45,14 @@ export function createShares(
     share.endsAtMs = performance.now() + waitMs;
   }
 
-  /** A share whose window is over begins anew. */
+  /**
+   * A share whose window is over begins anew, with one: a server that takes one request and dies
+   * has no twentieth of the budget with it.
+   */
   function shareOf(who: string): Share {
     const known = shares.get(who);
     if (known && (known.asking || performance.now() < known.endsAtMs)) return known;
-    const share: Share = { own: 0, others: points, endsAtMs: 0, asking: undefined };
+    const share: Share = { own: 0, others: 0, endsAtMs: 0, asking: undefined };
     shares.set(who, share);
     if (shares.size > tidiedSize + tidyAt) tidy();
     return share;
