@@ -101,7 +101,8 @@ async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
   const server = createServer(control, { tls, trustProxy });
   try {
     const url = await listen(server, host, port, tls !== undefined);
-    await introduce(terminal, control, instance, settings.publicUrl ?? url);
+    const isForOne = terminal.isTTY || isLoopback(host);
+    await introduce(terminal, control, instance, settings.publicUrl ?? url, isForOne);
     log.info("listening", {
       url,
       database: control.services.database.kind,
@@ -157,14 +158,23 @@ async function introduce(
   control: Control,
   { database }: Instance,
   url: string,
+  isForOne: boolean,
 ): Promise<void> {
   const operator = createOperator(askInstance(control.services));
   const { token } = await operator.run("instance.bootstrap", {});
+  // Where output is kept for others to read, only the first start says who comes in.
+  const { code } =
+    token !== null || isForOne ? await operator.run("session.link", {}) : { code: undefined };
   await out.line(`svc ${packageVersion}`);
+  await out.line(`  console      ${url}/`);
   await out.line(`  Control API  ${url}${basePath}`);
   await out.line(`  documents    ${url}${basePath}/docs`);
   if ("folder" in database)
     await out.line(`  data         ${printable(database.folder ?? "", 300)}`);
+  if (code !== undefined)
+    await out.line(
+      `\nOpen this link to sign in. It is good once, for a quarter of an hour:\n\n  ${url}/#/sign-in/${code}\n`,
+    );
   if (token === null) return;
   await out.line(
     `\nThe first access token, of ${firstUser.email}. It is not shown again:\n\n  ${token}\n`,

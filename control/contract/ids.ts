@@ -59,8 +59,19 @@ export const createAccessToken = (): string => withChecksum("svc_at_", 40);
 /** The token in the mail of an invitation; only its hash is stored. */
 export const createInvitationToken = (): string => withChecksum("svc_inv_", 40);
 
+/**
+ * What the cookie of a console's session holds. It is no access token: who reads it from a cookie
+ * jar has nothing for an Authorization header.
+ */
+export const createConsoleToken = (): string => withChecksum("svc_cs_", 40);
+
+/** The code in a link that signs in to the console, once. */
+export const createLinkCode = (): string => withChecksum("svc_in_", 40);
+
 export const isHandle = (text: string): boolean => hasChecksum("ch_", 30, text);
 export const isAccessToken = (text: string): boolean => hasChecksum("svc_at_", 40, text);
+export const isConsoleToken = (text: string): boolean => hasChecksum("svc_cs_", 40, text);
+export const isLinkCode = (text: string): boolean => hasChecksum("svc_in_", 40, text);
 export const isInvitationToken = (text: string): boolean => hasChecksum("svc_inv_", 40, text);
 
 function withChecksum(prefix: string, length: number): string {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import { isAccessToken } from "../contract/ids.ts";
+import { isAccessToken, isConsoleToken } from "../contract/ids.ts";
 import type { Caller } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Services } from "../services/services.ts";
@@ -10,6 +10,8 @@ import { findMemberships, membershipsAtOnce, toMembership } from "./memberships.
 /** The claims of a request about itself. */
 export interface RequestFacts {
   readonly authorization: string | undefined;
+  /** What the cookie of a console's session holds, when a page of this server sent it. */
+  readonly consoleToken?: string | undefined;
   /** X-Svc-Client. */
   readonly client: string | undefined;
   readonly ip: string | null;
@@ -34,8 +36,8 @@ export async function authenticate(
   { database, clock }: Services,
   facts: RequestFacts,
 ): Promise<Caller> {
-  const token = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(facts.authorization ?? "")?.[1];
-  if (token === undefined || !isAccessToken(token)) throw unauthenticated();
+  const token = tokenOf(facts);
+  if (token === undefined) throw unauthenticated();
   const { db } = database;
   const now = new Date(clock.now());
   const { rows } = await sessionOf(hashToken(token)).execute(db);
@@ -72,6 +74,14 @@ export async function authenticate(
   return rows.length > membershipsAtOnce
     ? { ...caller, findMemberships: (ids) => findMemberships(db, caller, ids) }
     : caller;
+}
+
+/** An Authorization header says who asks, whatever the cookie says: neither stands for the other. */
+function tokenOf({ authorization, consoleToken }: RequestFacts): string | undefined {
+  if (authorization === undefined)
+    return consoleToken !== undefined && isConsoleToken(consoleToken) ? consoleToken : undefined;
+  const token = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(authorization)?.[1];
+  return token !== undefined && isAccessToken(token) ? token : undefined;
 }
 
 /**

@@ -4,6 +4,7 @@ import { ControlError } from "../contract/reasons.ts";
 import { anonymousCaller } from "../door/authenticate.ts";
 import { basePath } from "../door/base-path.ts";
 import type { Control } from "../door/control.ts";
+import { consoleTokenOf } from "./console-cookie.ts";
 import { accepts, controlHeadersOf, factsOf } from "./headers.ts";
 import { send } from "./refusals.ts";
 import type { Streams } from "./streams.ts";
@@ -88,7 +89,10 @@ async function callerOf(
   try {
     return access === "open"
       ? anonymousCaller(factsOf(request))
-      : await control.authenticate(factsOf(request));
+      : await control.authenticate({
+          ...factsOf(request),
+          consoleToken: consoleTokenOf(request, services.settings.publicUrl),
+        });
   } catch (error) {
     if (!(error instanceof ControlError)) throw error;
     const limits = await services.limiter.take("stranger", request.ip, services.clock.now());

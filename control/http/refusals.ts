@@ -7,6 +7,7 @@ import { type Answer, errorBody } from "../door/answer.ts";
 import type { Control } from "../door/control.ts";
 import { type RefusedRequest, refuse } from "../door/refuse.ts";
 import { toControlError } from "../door/to-control-error.ts";
+import { consoleTokenOf } from "./console-cookie.ts";
 import { controlHeadersOf, factsOf } from "./headers.ts";
 
 /** Refusals of Fastify and Node, by their codes. */
@@ -90,7 +91,8 @@ async function identify(
   const tokens = request.raw.rawHeaders.filter((one, index) => index % 2 === 0 && isTokenName(one));
   if (isKnown || access === "open" || tokens.length > 1) return undefined;
   // A claim about the client that was refused is left out.
-  const facts = { ...factsOf(request), client: undefined };
+  const consoleToken = consoleTokenOf(request, control.services.settings.publicUrl);
+  const facts = { ...factsOf(request), consoleToken, client: undefined };
   return await control.authenticate(facts).catch(async () => {
     await control.services.limiter.take("stranger", request.ip, control.services.clock.now());
     return undefined;

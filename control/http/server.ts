@@ -8,6 +8,7 @@ import { ControlError } from "../contract/reasons.ts";
 import type { Control } from "../door/control.ts";
 import { none } from "../telemetry/labels.ts";
 import { createAddresses } from "./addresses.ts";
+import { addConsole } from "./console.ts";
 import { addDocuments } from "./documents.ts";
 import { checkHeaders, clientRequestId } from "./headers.ts";
 import { addHealth } from "./health.ts";
@@ -124,6 +125,7 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
   const timing = { answerTimeoutMs: options.answerTimeoutMs ?? answerTimeoutMs, streams };
   for (const operation of control.operations) addOperation(server, control, operation, timing);
   addDocuments(server, control);
+  addConsole(server, control);
   addHealth(server, control);
   addMetrics(server, control);
   addMcp(server, control);

@@ -34,6 +34,8 @@ export interface NewSession {
   readonly madeBySessionId?: string | undefined;
   /** Default by client. */
   readonly lifetimeMs?: number | undefined;
+  /** What shows that a request is of the session. Default: a new access token. */
+  readonly token?: string | undefined;
 }
 
 const scopesOf = ({ role = "admin", scopes: allowed = scopes }: NewSession) =>
@@ -45,7 +47,7 @@ export async function createSession(
   session: NewSession,
   now: Date,
 ): Promise<{ readonly sessionId: string; readonly token: string; readonly expiresAt: Date }> {
-  const token = createAccessToken();
+  const { token = createAccessToken() } = session;
   const sessionId = createId("session");
   const expiresAt = new Date(now.getTime() + (session.lifetimeMs ?? lifetimeMs[session.client]));
   await db

@@ -1,5 +1,6 @@
 /** Access tokens of an instance, of whatever workspace. Only its operator asks for these. */
 import { Type } from "typebox";
+import { createLinkCode } from "../contract/ids.ts";
 import { defineOperatorRead, defineOperatorWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { Id, IdInput, OneOf, StrictObject, Time } from "../contract/schemas.ts";
@@ -191,4 +192,53 @@ export const revokeToken = defineOperatorWrite({
   },
 });
 
-export const instanceTokenOperations = [createToken, listTokens, revokeToken];
+/** A link in a terminal is opened at once, or not at all. */
+const linkLifetimeMs = 900_000;
+
+export const MadeLink = StrictObject({
+  code: Type.String({ description: "Here and nowhere else. It is good once." }),
+  user: Type.String(),
+  expires_at: Time,
+});
+
+export const createLink = defineOperatorWrite({
+  id: "session.link",
+  area: "Sessions",
+  summary: "Create a link that signs in to the console",
+  description: "As the longest-serving administrator, once, within a quarter of an hour.",
+  resource: "session",
+  data: MadeLink,
+  errors: ["not_found"],
+  async commit(tx, { now }) {
+    const { id: userId, email } = await findAdministrator(tx);
+    const { sessionId, token, expiresAt } = await createSession(
+      tx,
+      {
+        userId,
+        client: "cli",
+        name: "Sign-in link",
+        token: createLinkCode(),
+        lifetimeMs: linkLifetimeMs,
+      },
+      now,
+    );
+    const workspaceIds = await workspacesOf(tx, userId);
+    return {
+      data: { code: token, user: email, expires_at: expiresAt.toISOString() },
+      resourceId: sessionId,
+      workspaceIds,
+    };
+  },
+});
+
+const workspacesOf = async (db: Db, userId: string): Promise<readonly string[]> => {
+  const rows = await db
+    .selectFrom("memberships")
+    .select("workspace_id")
+    .where("user_id", "=", userId)
+    .where("status", "=", "active")
+    .execute();
+  return rows.map(({ workspace_id }) => workspace_id);
+};
+
+export const instanceTokenOperations = [createToken, listTokens, revokeToken, createLink];

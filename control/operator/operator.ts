@@ -20,7 +20,13 @@ import type {
 } from "../operations/instance-connectors.ts";
 import type { Keys, PrunedKeys, RotatedKeys } from "../operations/instance-keys.ts";
 import type { ConnectorSetting, FirstToken, MadeWorkspace } from "../operations/instance-setup.ts";
-import type { MadeToken, RevokedToken, TokenBody, Tokens } from "../operations/instance-tokens.ts";
+import type {
+  MadeLink,
+  MadeToken,
+  RevokedToken,
+  TokenBody,
+  Tokens,
+} from "../operations/instance-tokens.ts";
 import type { JobWithParts } from "../operations/jobs.ts";
 import type { Services } from "../services/services.ts";
 import { operatorCaller } from "./caller.ts";
@@ -64,6 +70,7 @@ export interface OperatorCalls {
     input: { params: { session_id: string } };
     data: Static<typeof RevokedToken>;
   };
+  "session.link": { input: OperatorInput; data: Static<typeof MadeLink> };
   "key.rotate": { input: OperatorInput; data: Static<typeof RotatedKeys> };
   "key.list": { input: OperatorInput; data: Static<typeof Keys> };
   "key.prune": { input: OperatorInput; data: Static<typeof PrunedKeys> };
