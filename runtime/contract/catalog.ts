@@ -1,6 +1,6 @@
 import type { Egress } from "./egress.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-import type { CursorProposal, SyncMode } from "./stream.ts";
+import type { CursorProposal, RowCondition, SyncMode } from "./stream.ts";
 
 /**
  * A stream as discover lists it: plain data, in Airbyte's words.
@@ -24,6 +24,8 @@ export interface CatalogStream {
   /** Each inner array is a path. */
   readonly source_defined_primary_key: readonly (readonly string[])[];
   readonly is_resumable: boolean;
+  /** Whether it takes a `row_filter`. An addition of ours to the protocol's words. */
+  readonly supports_row_filter?: boolean;
 }
 
 /** A stream with the user's choices. @see ConfiguredAirbyteStream */
@@ -35,6 +37,17 @@ export interface ConfiguredStream {
   readonly primary_key?: readonly (readonly string[])[];
   /** Properties to read; undefined = all. An addition of ours to the protocol's words. */
   readonly selected_fields?: readonly string[];
+  /**
+   * Properties of which only a keyed hash leaves the host. An addition of ours to the protocol's
+   * words.
+   * @see docs/decisions/0039
+   */
+  readonly hashed_fields?: readonly string[];
+  /**
+   * Conditions that all rows meet that are read; for streams with `supports_row_filter`. An
+   * addition of ours to the protocol's words.
+   */
+  readonly row_filter?: readonly RowCondition[];
 }
 
 export interface ConfiguredCatalog {

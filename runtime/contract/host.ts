@@ -139,6 +139,11 @@ export interface ReadRequest {
   readonly catalog: ConfiguredCatalog;
   readonly state?: readonly StreamState[] | undefined;
   /**
+   * The key of hashed fields. Equal values have equal hashes under one key. Without it no catalog
+   * may ask for hashes.
+   */
+  readonly hashKey?: Uint8Array | undefined;
+  /**
    * A stream that cannot be read incrementally is read whole, with a warning, as clients of the
    * Airbyte Protocol expect that ask incremental of every stream. Default: it is refused.
    */

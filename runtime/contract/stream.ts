@@ -14,6 +14,33 @@ export interface CursorProposal {
 }
 
 /**
+ * How a column is compared with a value, in SQL's words and with SQL's null: it meets none but its
+ * own.
+ */
+export const rowOperators = [
+  "=",
+  "!=",
+  "<",
+  "<=",
+  ">",
+  ">=",
+  "in",
+  "not in",
+  "is null",
+  "is not null",
+] as const;
+export type RowOperator = (typeof rowOperators)[number];
+
+/** What a row has to be to be read: data, never SQL. */
+export interface RowCondition {
+  readonly column: string;
+  readonly operator: RowOperator;
+  /** A list for `in` and `not in`; none for `is null` and `is not null`. */
+  readonly value?: RowValue | readonly RowValue[] | undefined;
+}
+export type RowValue = string | number | boolean;
+
+/**
  * A set of rows of one shape. `name` (with `namespace`) identifies it for good: renaming one is a
  * breaking change.
  */
@@ -48,6 +75,8 @@ export interface Stream {
   readonly syncModes?: readonly SyncMode[] | undefined;
   /** True when a full refresh can go on from a checkpoint after a crash. */
   readonly isResumable?: boolean | undefined;
+  /** True when `read` keeps to the `rowFilter` of the selected stream. */
+  readonly supportsRowFilter?: boolean | undefined;
 }
 
 /**
@@ -62,4 +91,6 @@ export type SelectedStream<S extends Stream = Stream> = S & {
   readonly cursorField?: string | undefined;
   /** Properties that the user wants; undefined = all. Others are dropped on output in any case. */
   readonly selectedFields?: readonly string[] | undefined;
+  /** Only rows that meet all of them are read; never there unless the stream supports it. */
+  readonly rowFilter?: readonly RowCondition[] | undefined;
 };

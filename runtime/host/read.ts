@@ -1,3 +1,4 @@
+import { createBatchHasher } from "../batches/hash-columns.ts";
 import {
   type BatchInspector,
   createBatchInspector,
@@ -5,6 +6,7 @@ import {
 } from "../batches/inspect.ts";
 import { createLineMemory } from "../batches/line-bytes.ts";
 import { createLineRenderer, type LineRenderer } from "../batches/render-lines.ts";
+import type { Batch } from "../contract/batch.ts";
 import { budgets } from "../contract/budgets.ts";
 import { type ConfiguredStream, streamLabel } from "../contract/catalog.ts";
 import { ConnectorError, fromErrorRecord } from "../contract/errors.ts";
@@ -12,6 +14,7 @@ import type { HostEvent, ReadRequest, ReadSummary, StreamSummary } from "../cont
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { Sink } from "../contract/sink.ts";
 import { sanitizeText } from "../filter/text.ts";
+import { withHashedFields } from "../spec/hashed-fields.ts";
 import { parseSelection } from "../spec/selection.ts";
 import { batchFields } from "../wire/columns/fields.ts";
 import type { StreamRequest } from "../wire/verb-request.ts";
@@ -20,6 +23,8 @@ import type { Run } from "./run.ts";
 interface StreamProgress {
   readonly request: StreamRequest;
   readonly inspect: BatchInspector;
+  /** Puts hashes in the place of the values that may not leave in plain. */
+  readonly hash: (batch: Batch) => Batch;
   readonly render: LineRenderer;
   /** What the worker has said of it: a stream begins once, and says nothing after its end. */
   phase: "waiting" | "started" | "ended";
@@ -66,6 +71,7 @@ export async function read(
   const streams: StreamProgress[] = requests.map((one) => ({
     request: one,
     inspect: createBatchInspector(batchFields(one), memory),
+    hash: hasherOf(one, request.hashKey),
     render: createLineRenderer(one.stream, sink.lineFormat, rendered),
     phase: "waiting",
     status: "incomplete",
@@ -105,11 +111,12 @@ export async function read(
           const progress = started(index);
           const { stream } = progress.request;
           const inspected = progress.inspect(payload);
-          const batch = run.withRedactionEvent(
+          const redacted = run.withRedactionEvent(
             "records",
             () => run.secrets.redactBatch(inspected),
             streamLabel(stream),
           );
+          const batch = progress.hash(redacted);
           if (sink.writeBatch) {
             await sink.writeBatch(stream, batch);
             return count(progress, batch.rowCount, payload.length);
@@ -169,6 +176,20 @@ export async function read(
   return summarize(run, streams, byteCount, failure);
 }
 
+/** @throws CATALOG_INVALID for hashes without a key: nothing would leave in plain instead */
+function hasherOf(
+  { stream, hashedFields }: StreamRequest,
+  key: Uint8Array | undefined,
+): (batch: Batch) => Batch {
+  if (hashedFields === undefined) return (batch) => batch;
+  if (key === undefined)
+    throw new ConnectorError("CATALOG_INVALID", {
+      path: `hashed_fields of ${streamLabel(stream)}`,
+      problem: "need a key, and there is none: give one with --hash-key FILE",
+    });
+  return createBatchHasher(hashedFields, key);
+}
+
 const outOfOrder = (problem: string) => new ConnectorError("CONNECTOR_PROTOCOL", { problem });
 
 /** @throws CONNECTOR_PROTOCOL when it is no count that a stream of rows can have */
@@ -221,13 +242,17 @@ function toConfiguredStream({
   syncMode,
   cursorField,
   selectedFields,
+  hashedFields,
+  rowFilter,
 }: StreamRequest): ConfiguredStream {
-  return {
+  return withHashedFields({
     stream,
     sync_mode: syncMode,
     ...(cursorField === undefined ? {} : { cursor_field: [cursorField] }),
     ...(selectedFields === undefined ? {} : { selected_fields: selectedFields }),
-  };
+    ...(hashedFields === undefined ? {} : { hashed_fields: hashedFields }),
+    ...(rowFilter === undefined ? {} : { row_filter: rowFilter }),
+  });
 }
 
 function summarize(

@@ -12,6 +12,7 @@ const ownTypes: ReadonlySet<JsonValue | undefined> = new Set(["big_number", "big
 export function toProtocolStream({
   proposed_cursors: _proposed,
   estimated_rows: _estimated,
+  supports_row_filter: _filter,
   ...stream
 }: CatalogStream): JsonObject {
   return renamed(stream as unknown as JsonObject, "airbyte_type", "svc_type");

@@ -11,6 +11,8 @@ import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { isJsonObject } from "../contract/json.ts";
 import type { StreamRequest } from "../wire/verb-request.ts";
+import { hashProblem } from "./hashed-fields.ts";
+import { filterProblem, RowFilter } from "./row-filter.ts";
 import { nameFault, Path, refuseTooMany, Stream, SyncModes } from "./streams.ts";
 import { compileLater, compileSchema } from "./validation.ts";
 
@@ -23,6 +25,8 @@ const catalogFaults = compileLater(
         cursor_field: Type.Optional(Path),
         primary_key: Type.Optional(Type.Array(Path)),
         selected_fields: Type.Optional(Type.Array(Type.String())),
+        hashed_fields: Type.Optional(Type.Array(Type.String())),
+        row_filter: Type.Optional(RowFilter),
       }),
     ),
   }),
@@ -119,7 +123,12 @@ function toStreamRequest(
   stateFaults: ReturnType<typeof compileSchema> | undefined,
 ): StreamRequest {
   const label = streamLabel(stream);
-  const { sync_mode: syncMode, selected_fields: selectedFields } = configured;
+  const {
+    sync_mode: syncMode,
+    selected_fields: selectedFields,
+    hashed_fields: hashedFields,
+    row_filter: rowFilter,
+  } = configured;
   const unsupported = (problem?: string) =>
     new ConnectorError("SYNC_MODE_UNSUPPORTED", {
       stream: label,
@@ -140,12 +149,19 @@ function toStreamRequest(
     if (chosen.length > 1 || !Object.hasOwn(properties, cursorField))
       throw unsupported("the cursor field is not one of its properties");
   }
+  const refuse = (setting: string, problem: string) =>
+    new ConnectorError("CATALOG_INVALID", { path: `${setting} of ${label}`, problem });
   for (const field of selectedFields ?? []) {
     if (!Object.hasOwn(properties, field))
-      throw new ConnectorError("CATALOG_INVALID", {
-        path: `selected_fields of ${label}`,
-        problem: "names a field that the stream lacks",
-      });
+      throw refuse("selected_fields", "names a field that the stream lacks");
+  }
+  for (const field of hashedFields ?? []) {
+    const problem = hashProblem({ ...configured, stream }, field);
+    if (problem !== undefined) throw refuse("hashed_fields", `names a field that ${problem}`);
+  }
+  for (const condition of rowFilter ?? []) {
+    const problem = filterProblem(stream, condition);
+    if (problem !== undefined) throw refuse("row_filter", problem);
   }
   if (state !== undefined && state !== null && !isEmptyObject(state)) {
     const fault = isJsonObject(state)
@@ -163,6 +179,8 @@ function toStreamRequest(
     syncMode,
     cursorField: syncMode === "incremental" ? cursorField : undefined,
     selectedFields: selectedFields && withKeys(selectedFields, stream, cursorField),
+    ...(hashedFields?.length ? { hashedFields } : {}),
+    ...(rowFilter?.length ? { rowFilter } : {}),
     state,
   };
 }

@@ -34,6 +34,7 @@ export const Stream = Type.Object({
   estimated_rows: Type.Optional(Type.Number({ minimum: 0 })),
   source_defined_primary_key: Type.Array(Path, { default: [] }),
   is_resumable: Type.Boolean({ default: false }),
+  supports_row_filter: Type.Optional(Type.Boolean()),
 });
 const partFaults = compileLater(Type.Array(Stream));
 

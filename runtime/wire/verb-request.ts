@@ -1,6 +1,6 @@
 import type { CatalogStream } from "../contract/catalog.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
-import type { SyncMode } from "../contract/stream.ts";
+import type { RowCondition, SyncMode } from "../contract/stream.ts";
 
 /** The host's request to the worker, after it has seen the manifest. */
 export type VerbRequest = {
@@ -22,5 +22,8 @@ export interface StreamRequest {
   readonly syncMode: SyncMode;
   readonly cursorField?: string | undefined;
   readonly selectedFields?: readonly string[] | undefined;
+  /** Hashed by the host, once the rows have come. */
+  readonly hashedFields?: readonly string[] | undefined;
+  readonly rowFilter?: readonly RowCondition[] | undefined;
   readonly state?: JsonValue | undefined;
 }

@@ -116,5 +116,6 @@ export function toCatalogStream(stream: Stream): CatalogStream {
     ...(stream.estimatedRows === undefined ? {} : { estimated_rows: stream.estimatedRows }),
     source_defined_primary_key: (stream.primaryKey ?? []).map((field) => [field]),
     is_resumable: stream.isResumable ?? stream.syncModes?.includes("incremental") ?? false,
+    ...(stream.supportsRowFilter ? { supports_row_filter: true } : {}),
   };
 }
