@@ -4,7 +4,7 @@
  */
 
 import type { Readable } from "node:stream";
-import { Agent, type buildConnector } from "undici";
+import type { Agent, buildConnector } from "undici";
 import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/network.ts";
 import type { HttpMethod } from "../wire/http-call.ts";
@@ -79,14 +79,22 @@ export function createTransport({
         connectTimeoutMs,
       }),
   );
-  const agent = new Agent({
-    connect: connects.connect,
-    connections,
-    pipelining: 1,
-    headersTimeout: headersTimeoutMs,
-    bodyTimeout: idleTimeoutMs,
-    allowH2: false,
-  });
+  let agent: Agent | undefined;
+  let isClosed = false;
+  const openAgent = async (): Promise<Agent> => {
+    // Loaded by the first request: databases, and commands that send nothing, do without it.
+    const { Agent } = await import("undici");
+    if (isClosed) throw new ConnectorError("CANCELLED");
+    agent ??= new Agent({
+      connect: connects.connect,
+      connections,
+      pipelining: 1,
+      headersTimeout: headersTimeoutMs,
+      bodyTimeout: idleTimeoutMs,
+      allowH2: false,
+    });
+    return agent;
+  };
   return {
     async exchange(request, signal, read) {
       const { method, url, headers, body } = request;
@@ -101,7 +109,7 @@ export function createTransport({
           signal: bounded,
         };
         const index = nextIndex++;
-        const answer = await agent.request(options);
+        const answer = await (agent ?? (await openAgent())).request(options);
         const incoming = { status: answer.statusCode, headers: answer.headers, body: answer.body };
         return await read(
           seams?.observe ? await observed(seams.observe, index, request, incoming) : incoming,
@@ -109,7 +117,8 @@ export function createTransport({
       });
     },
     async close() {
-      const destroyed = agent.destroy();
+      isClosed = true;
+      const destroyed = agent?.destroy();
       connects.giveUp();
       await destroyed;
     },

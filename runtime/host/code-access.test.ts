@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { packageRoot, runtimeFolder } from "../wire/location.ts";
-import { readablePaths } from "./code-access.ts";
+import { packageRoots, readablePaths } from "./code-access.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -45,6 +45,12 @@ test("of the runtime a worker may read what the sandbox runs, nothing of the hos
     .filter((path) => path.startsWith(runtimeFolder))
     .map((path) => path.slice(runtimeFolder.length));
   expect(readable.sort()).toEqual(["author.ts", "contract/", "wire/", "worker/"]);
+});
+
+test("what is installed beside a built svc is neither read through nor readable, but for a connector's own", () => {
+  expect(packageRoots(packageRoot, true)).toEqual([]);
+  expect(packageRoots("/connector", true)).toEqual(["/connector"]);
+  expect(packageRoots(packageRoot, false)).toContain(packageRoot);
 });
 
 test("a node_modules that is a link is not readable", async () => {

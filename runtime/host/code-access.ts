@@ -11,8 +11,8 @@ import { moduleEnding, packageRoot, runtimeFolder } from "../wire/location.ts";
 import { packagePaths } from "./package-access.ts";
 
 /**
- * The part of this package that the worker and the connectors run. A built package has its shared code in
- * `worker/` too.
+ * The part of this package that the worker and the connectors run. A built package has its shared
+ * code in `worker/` too.
  * @see build/runtime.ts
  */
 export const sandboxCode: readonly string[] = [
@@ -31,13 +31,20 @@ const maxCodeFiles = 5_000;
  */
 export function readablePaths(connectorUrl: string): readonly string[] {
   const { moduleRoot, files } = codeOf(connectorUrl);
-  return [
-    ...sandboxCode,
-    ...packagePaths(packageRoot),
-    ...packagePaths(moduleRoot),
-    ...files,
-  ].filter((path, index, all) => all.indexOf(path) === index);
+  return [...sandboxCode, ...packageRoots(moduleRoot).flatMap(packagePaths), ...files].filter(
+    (path, index, all) => all.indexOf(path) === index,
+  );
 }
+
+/**
+ * The folders from which the worker's code imports packages. A built package brings what it and its
+ * connectors need of them, so that nothing installed beside it is looked through, or readable.
+ */
+export const packageRoots = (
+  moduleRoot: string,
+  isBuilt = moduleEnding === ".js",
+): readonly string[] =>
+  [packageRoot, moduleRoot].filter((root) => !isBuilt || root !== packageRoot);
 
 /** The files of a connector itself. */
 export interface OwnCode {
@@ -47,7 +54,9 @@ export interface OwnCode {
   readonly files: readonly string[];
 }
 
-/** @throws CONNECTOR_UNKNOWN when the module is no file, CONNECTOR_INVALID when they are too many */
+/**
+ * @throws CONNECTOR_UNKNOWN when the module is no file, CONNECTOR_INVALID when they are too many
+ */
 export function codeOf(connectorUrl: string): OwnCode {
   const module = connectorPath(connectorUrl);
   const moduleRoot = findUp(dirname(module), "package.json");
