@@ -42,6 +42,13 @@ export function writeConfig(connector: Named, settings: readonly Setting[]): str
             "Columns by which tables are read incrementally; svc discover proposes some. Optional; full refresh without it.",
           ),
           "# cursor: { public.orders: updated_at }",
+          "",
+          ...comment(
+            "The columns and rows that are read of a table, and columns of which only a keyed hash is left. Optional.",
+          ),
+          "# columns: { public.orders: [id, email, total] }",
+          "# hash: { public.orders: [email] }",
+          '# where: { public.orders: ["status = paid"] }',
         ]
       : []),
   ];

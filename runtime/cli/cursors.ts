@@ -69,15 +69,22 @@ export function cursorOf(stream: CatalogStream, cursors: ChosenCursors): string 
   return own;
 }
 
-/** @throws UsageError for the cursor of a stream that does not exist */
-export function requireStreams(catalog: readonly CatalogStream[], cursors: ChosenCursors): void {
+/**
+ * @param what was chosen for a stream, as in "the cursor of"
+ * @throws UsageError for a choice that is for a stream that does not exist
+ */
+export function requireStreams(
+  catalog: readonly CatalogStream[],
+  chosen: Iterable<string>,
+  what = "the cursor of",
+): void {
   const labels = catalog.map(streamLabel);
   const names = new Map<string, number>();
   for (const { name } of catalog) names.set(name, (names.get(name) ?? 0) + 1);
-  for (const name of cursors.keys()) {
+  for (const name of chosen) {
     if (name === "*" || labels.includes(name)) continue;
     const count = names.get(name) ?? 0;
-    const shown = `the cursor of "${printable(name)}"`;
+    const shown = `${what} "${printable(name)}"`;
     if (count > 1) throw new UsageError(`${shown} could be for several streams: add the namespace`);
     if (count === 0) {
       const near = suggestion(name, [...labels, ...names.keys()]) || "; discover lists them";

@@ -1,16 +1,11 @@
 import { type CatalogStream, streamLabel } from "../contract/catalog.ts";
 import { answer, jsonFlag, toErrorDocument } from "./answer.ts";
 import { connectorArgument, openConnector, requireConfigured } from "./connector.ts";
-import {
-  type ChosenCursors,
-  cursorOf,
-  describeProposal,
-  requireStreams,
-  takeCursors,
-} from "./cursors.ts";
+import { type ChosenCursors, cursorOf, describeProposal, requireStreams } from "./cursors.ts";
 import { exitCode } from "./exit.ts";
 import { readConfig } from "./files.ts";
 import { addTrialOptions } from "./options.ts";
+import { requireChosen, takeChoices } from "./parts.ts";
 import type { CommandBuilder } from "./program.ts";
 import { formatCount } from "./progress.ts";
 import { formatTable } from "./table.ts";
@@ -26,7 +21,7 @@ export const buildCheck: CommandBuilder = (command, terminal) => {
     .addHelpText("after", "\nExample: svc check postgres --config my-db.yaml")
     .action(async (wanted, { json, ...options }) => {
       const { name, path } = requireConfigured("check", wanted, options.config, terminal);
-      const { config } = takeCursors(await readConfig(path, terminal.cwd));
+      const { config } = takeChoices(await readConfig(path, terminal.cwd));
       await using opened = await openConnector(terminal, name, options);
       const result = await opened.host.check(opened.connector, config, { signal: terminal.signal });
       const { status } = result;
@@ -49,7 +44,7 @@ export const buildDiscover: CommandBuilder = (command, terminal) => {
     .addHelpText("after", "\nExample: svc discover postgres --config my-db.yaml")
     .action(async (wanted, { json, ...options }) => {
       const { name, path } = requireConfigured("discover", wanted, options.config, terminal);
-      const { config, cursors } = takeCursors(await readConfig(path, terminal.cwd));
+      const { config, cursors, parts } = takeChoices(await readConfig(path, terminal.cwd));
       await using opened = await openConnector(terminal, name, options);
       const { host, connector } = opened;
       const warnings = collectWarnings();
@@ -58,7 +53,8 @@ export const buildDiscover: CommandBuilder = (command, terminal) => {
         onEvent: warnings.event,
       });
       for (const line of warnings.lines()) await terminal.err.line(line);
-      requireStreams(streams, cursors);
+      requireStreams(streams, cursors.keys());
+      requireChosen(streams, parts);
       const isEstimated = streams.some(({ estimated_rows: rows }) => rows !== undefined);
       const rowOf = (stream: CatalogStream) => [
         streamLabel(stream),

@@ -1,5 +1,7 @@
 import { Option } from "@commander-js/extra-typings";
+import type { ConfiguredStream } from "../contract/catalog.ts";
 import type { ReadSummary } from "../contract/host.ts";
+import { withHashedFields } from "../spec/hashed-fields.ts";
 import { answer, jsonFlag } from "./answer.ts";
 import {
   connectorArgument,
@@ -7,13 +9,23 @@ import {
   openConnector,
   requireConfigured,
 } from "./connector.ts";
-import { addCursor, type ChosenCursors, takeCursors } from "./cursors.ts";
+import { addCursor, type ChosenCursors } from "./cursors.ts";
 import { exitCode } from "./exit.ts";
 import { readConfig } from "./files.ts";
+import { type HashKey, openHashKey, readHashKey } from "./hash-key.ts";
 import { addTrialOptions } from "./options.ts";
+import {
+  addColumns,
+  addCondition,
+  type ChosenColumns,
+  type ChosenConditions,
+  joinParts,
+  takeChoices,
+} from "./parts.ts";
 import { choosePlace, placeForms } from "./place.ts";
 import type { CommandBuilder } from "./program.ts";
 import { createProgress } from "./progress.ts";
+import { describeChanged, openAsBefore } from "./read-before.ts";
 import { report, toDocument } from "./read-report.ts";
 import {
   describeResumption,
@@ -49,6 +61,28 @@ export const buildRead: CommandBuilder = (command, terminal) => {
         .argParser(addCursor)
         .default(new Map() as ChosenCursors, "none"),
     )
+    .addOption(
+      new Option("--columns <STREAM=A,B>", "read only these columns of a stream, and its key")
+        .argParser(addColumns("columns"))
+        .default(new Map() as ChosenColumns, "all"),
+    )
+    .addOption(
+      new Option(
+        "--hash <STREAM=A,B>",
+        "leave a keyed hash in the place of these columns' values; *=A for all that have it",
+      )
+        .argParser(addColumns("hash"))
+        .default(new Map() as ChosenColumns, "none"),
+    )
+    .option("--hash-key <FILE>", "the key of hashes; default svc-hash.key beside the configuration")
+    .addOption(
+      new Option(
+        "--where <STREAM=CONDITION>",
+        "read only the rows that meet it, as in 'public.orders=status = paid'; several are joined by and",
+      )
+        .argParser(addCondition)
+        .default(new Map() as ChosenConditions, "all rows"),
+    )
     .addHelpText("after", "\nExample: svc read postgres --config my-db.yaml --out shop.duckdb")
     .action(async (wanted, options, { args: [, unexpected] }) => {
       if (unexpected !== undefined)
@@ -71,6 +105,10 @@ interface ReadOptions extends HostValues {
   readonly out?: string | undefined;
   readonly streams?: string | undefined;
   readonly cursor: ChosenCursors;
+  readonly columns: ChosenColumns;
+  readonly hash: ChosenColumns;
+  readonly hashKey?: string | undefined;
+  readonly where: ChosenConditions;
   readonly incremental?: true | undefined;
   readonly fullRefresh?: true | undefined;
   readonly json?: true | undefined;
@@ -81,7 +119,7 @@ async function read(name: string, options: ReadOptions, terminal: Terminal): Pro
   const mode = incremental ? "incremental" : fullRefresh ? "full_refresh" : undefined;
   const { clock, signal, isTTY, columns, cwd, err } = terminal;
   const place = await choosePlace(options.out ?? "out", { cwd, stdout: terminal.out });
-  const { config, cursors } = takeCursors(await readConfig(options.config, cwd));
+  const { config, cursors, parts } = takeChoices(await readConfig(options.config, cwd));
   await using opened = await openConnector(terminal, name, options);
   const { host, connector, id } = opened;
   const progress = createProgress({
@@ -101,18 +139,25 @@ async function read(name: string, options: ReadOptions, terminal: Terminal): Pro
   });
   for (const line of warnings.lines(wantedBy(options.streams))) await err.line(line);
   const chosen = new Map([...cursors, ...options.cursor]);
-  const streams = selectStreams(found, options.streams, mode, chosen);
+  const streams = selectStreams(found, options.streams, mode, chosen, joinParts(parts, options));
   if (place.kind === "stdout" && streams.length > 1)
     throw new UsageError(
       "--out - takes the rows of one stream; name it with --streams, or take `svc run … read` for messages of several",
     );
   for (const line of describeSelection(streams)) await err.line(line);
-  const sink = await place.open({ connectorId: id, clock, streams });
+  const hashKey = await hashKeyOf(streams, options, cwd);
+  if (hashKey?.madeIn)
+    await err.line(
+      `A key for hashes was made: ${printable(hashKey.madeIn)}. Keep it, and keep it secret: equal values have equal hashes under one key only.`,
+    );
+  const output = { connectorId: id, clock, streams: streams.map(withHashedFields) };
+  const sink = await openAsBefore(place, output, hashKey?.key);
   let summary: ReadSummary;
   try {
+    for (const line of describeChanged(sink.restarted)) await err.line(line);
     const state = sink.savedState();
     for (const line of describeResumption(streams, state)) await err.line(line);
-    const request = { config, catalog: { streams }, state };
+    const request = { config, catalog: { streams }, state, hashKey: hashKey?.key };
     const watched = progress.watch(sink, expectRows(streams, state));
     summary = await host.read(connector, request, watched, {
       signal,
@@ -126,6 +171,18 @@ async function read(name: string, options: ReadOptions, terminal: Terminal): Pro
   const summaryTo = place.kind === "stdout" ? err : terminal.out;
   await answer({ out: summaryTo }, options.json, toDocument(done), () => report(done));
   terminal.exitCode = exitCodeOfRead[summary.status];
+}
+
+/** Undefined: nothing is hashed. */
+async function hashKeyOf(
+  streams: readonly ConfiguredStream[],
+  { config, hashKey }: ReadOptions,
+  cwd: string,
+): Promise<HashKey | undefined> {
+  if (!streams.some(({ hashed_fields }) => hashed_fields)) return undefined;
+  return hashKey === undefined
+    ? await openHashKey(config, cwd)
+    : { key: await readHashKey(hashKey, cwd) };
 }
 
 const exitCodeOfRead = {

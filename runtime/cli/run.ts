@@ -17,6 +17,7 @@ import {
 } from "./connector.ts";
 import { exitCode, exitCodeOf } from "./exit.ts";
 import { readConfig } from "./files.ts";
+import { readHashKey } from "./hash-key.ts";
 import { addConfigOptions } from "./options.ts";
 import type { CommandBuilder } from "./program.ts";
 import { readCatalog, readState } from "./state-file.ts";
@@ -38,6 +39,7 @@ export const buildRun: CommandBuilder = (command, terminal) => {
     .argument("[verb]", verbs.join(", "))
     .option("--catalog <FILE>", "configured catalog, for read")
     .option("--state <FILE>", "saved states, for read")
+    .option("--hash-key <FILE>", "key of the catalog's hashed_fields, for read")
     .option("--debug", "debug messages too")
     .addHelpText("after", "\nExample: svc run mailer discover --config my-account.yaml")
     .action(async (name, verb, options) => {
@@ -49,6 +51,7 @@ interface RunOptions extends HostValues {
   readonly config?: string | undefined;
   readonly catalog?: string | undefined;
   readonly state?: string | undefined;
+  readonly hashKey?: string | undefined;
   readonly debug?: true | undefined;
 }
 
@@ -74,6 +77,8 @@ async function run(
     const catalog = isRead ? await readCatalog(path("catalog"), cwd, warn) : { streams: [] };
     const state =
       isRead && options.state !== undefined ? await readState(options.state, cwd, warn) : [];
+    const hashKey =
+      isRead && options.hashKey !== undefined ? await readHashKey(options.hashKey, cwd) : undefined;
     await using opened = await openConnector(terminal, name, options);
     const { host, connector } = opened;
     const verbOptions = {
@@ -87,7 +92,7 @@ async function run(
     else if (verb === "discover")
       await messages.catalog(await host.discover(connector, config, verbOptions));
     else {
-      const request = { config, catalog, state, isIncrementalOptional: true };
+      const request = { config, catalog, state, hashKey, isIncrementalOptional: true };
       return await read(opened, request, terminal, messages, verbOptions);
     }
     return exitCode.ok;

@@ -8,6 +8,7 @@ import {
 import { ConnectorError } from "../contract/errors.ts";
 import { type ChosenCursors, cursorOf, proposalOf, requireStreams } from "./cursors.ts";
 import type { ExpectedRows } from "./forecast.ts";
+import { allOfThem, type ChosenParts, requireChosen, withParts } from "./parts.ts";
 import { printable, suggestion, UsageError } from "./usage.ts";
 
 /**
@@ -29,11 +30,15 @@ export function selectStreams(
   names: string | undefined,
   mode: ChosenMode,
   cursors: ChosenCursors = new Map(),
+  parts: ChosenParts = allOfThem,
 ): ConfiguredStream[] {
   const streams = names === undefined ? catalog : namedStreams(catalog, names);
   if (streams.length === 0) throw new UsageError("there are no streams to read");
-  requireStreams(catalog, cursors);
-  const selected = streams.map((stream) => select(stream, mode, cursors, names !== undefined));
+  requireStreams(catalog, cursors.keys());
+  requireChosen(catalog, parts);
+  const selected = streams.map((stream) =>
+    withParts(select(stream, mode, cursors, names !== undefined), parts),
+  );
   if (mode === "incremental" && !selected.some(isIncremental)) {
     const proposed = streams.find(({ proposed_cursors: some }) => some && some.length > 0);
     throw new UsageError(
@@ -96,6 +101,15 @@ export function describeSelection(streams: readonly ConfiguredStream[]): string[
       return `${labelOf(one)}${by}`;
     }),
     ...listStreams("Full refresh", whole),
+    ...listStreams(
+      "Hashed",
+      streams.filter(({ hashed_fields }) => hashed_fields),
+      (one) => `${labelOf(one)} (${printable(String(one.hashed_fields), 100)})`,
+    ),
+    ...listStreams(
+      "Only some rows",
+      streams.filter(({ row_filter }) => row_filter),
+    ),
     ...(proposed
       ? [
           `Only what changed can be read with ${proposalOf(proposed.stream, "")}; discover proposes columns.`,
@@ -128,6 +142,7 @@ export function expectRows(
   const saved = new Set(states.map(({ stream }) => streamKey(stream)));
   return streams.map((one) => {
     const { stream } = one;
+    if (one.row_filter) return { stream, rows: undefined };
     if (!saved.has(streamKey(stream))) return { stream, rows: stream.estimated_rows };
     return { stream, rows: isIncremental(one) ? 0 : undefined };
   });

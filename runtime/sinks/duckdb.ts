@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { ConfiguredStream } from "../contract/catalog.ts";
+import { type ConfiguredStream, streamKey } from "../contract/catalog.ts";
 import type { Destination, DestinationStream, FileContext } from "../contract/destination.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { writing } from "../destination/failures.ts";
@@ -29,7 +29,7 @@ export const loadDuckdb = async () => (await import(findDestination("duckdb").ur
  */
 export async function openDuckdbOutput(
   file: string,
-  { connectorId, clock, streams }: OutputOptions,
+  { connectorId, clock, streams, restarting = [] }: OutputOptions,
 ): Promise<OutputSink> {
   await writing(() => mkdir(dirname(file), { recursive: true }));
   const lock = lockInProcess(file);
@@ -42,12 +42,13 @@ export async function openDuckdbOutput(
     log,
     signal: new AbortController().signal,
   };
+  const isAnew = new Set(restarting.map(streamKey));
   // Nobody takes a run of this kind over, so all have the same fence.
   const command = {
     owner: connectorId,
     jobId: "read",
     fence: 0,
-    streams: streams.map(toDestinationStream),
+    streams: streams.map((one) => toDestinationStream(one, isAnew.has(streamKey(one.stream)))),
   };
   try {
     const { default: destination } = await loadDuckdb();
@@ -61,12 +62,13 @@ export async function openDuckdbOutput(
   }
 }
 
-function toDestinationStream(configured: ConfiguredStream): DestinationStream {
+function toDestinationStream(configured: ConfiguredStream, isRestart: boolean): DestinationStream {
   const isMerged = configured.sync_mode === "incremental" && mergeKeys(configured).keys.length > 0;
   const { name, namespace } = configured.stream;
   return {
     configured: isMerged ? { ...configured, destination_sync_mode: "append_dedup" } : configured,
     table: name,
     ...(namespace === undefined ? {} : { schema: namespace }),
+    ...(isRestart ? { isRestart } : {}),
   };
 }

@@ -3,7 +3,7 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ConfiguredStream } from "../contract/catalog.ts";
 import type { JsonValue } from "../contract/json.ts";
-import { planWrite } from "../destination/plan.ts";
+import type { WritePlan } from "../destination/plan.ts";
 import { newFolderName, type SavedFile, type SavedStream } from "./jsonl-state.ts";
 
 /** A stream that is being written. */
@@ -21,14 +21,20 @@ export interface OpenStream {
   covered: SavedFile | undefined;
 }
 
-/** @param save makes what is saved of the stream durable */
-export async function openStream(
-  directory: string,
-  saved: SavedStream,
-  configured: ConfiguredStream,
-  save: () => Promise<void>,
-): Promise<OpenStream> {
-  const plan = planWrite(configured, saved);
+export async function openStream({
+  directory,
+  saved,
+  configured,
+  plan,
+  save,
+}: {
+  readonly directory: string;
+  readonly saved: SavedStream;
+  readonly configured: ConfiguredStream;
+  readonly plan: WritePlan;
+  /** Makes what is saved of the stream durable. */
+  save(): Promise<void>;
+}): Promise<OpenStream> {
   const slot = plan.place;
   const path =
     slot === "current" ? join(directory, saved.file) : join(directory, newFolderName, saved.file);

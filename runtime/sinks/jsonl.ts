@@ -42,10 +42,11 @@ import { toFileName } from "./output-names.ts";
  */
 export async function openJsonlOutput(
   directory: string,
-  { connectorId, clock, streams }: OutputOptions,
+  { connectorId, clock, streams, restarting = [] }: OutputOptions,
 ): Promise<OutputSink> {
   const { lock, output } = await openSaved(directory, connectorId);
   const byLabel = new Map(output.streams.map((saved) => [streamKey(saved.stream), saved]));
+  const isAnew = new Set(restarting.map(streamKey));
   const taken = new Set(output.streams.map(({ file }) => file.toLowerCase()));
   const configuredStreams = new Map<string, ConfiguredStream>();
   const openStreams = new Map<string, OpenStream>();
@@ -74,7 +75,11 @@ export async function openJsonlOutput(
     const configured = configuredStreams.get(streamKey(stream));
     if (!saved || !configured) throw new ConnectorError("INTERNAL");
     const save = () => writeSavedOutput(directory, output);
-    openStreams.set(streamKey(stream), await openStream(directory, saved, configured, save));
+    const plan = planWrite(configured, saved, isAnew.has(streamKey(stream)));
+    openStreams.set(
+      streamKey(stream),
+      await openStream({ directory, saved, configured, plan, save }),
+    );
   }
 
   /** Rows reach the disk first, then the state that counts on them. */
@@ -109,7 +114,7 @@ export async function openJsonlOutput(
       return streams.flatMap((configured) => {
         const stream = descriptorOf(configured);
         const saved = byLabel.get(streamKey(stream));
-        const state = saved && planWrite(configured, saved).state;
+        const state = saved && planWrite(configured, saved, isAnew.has(streamKey(stream))).state;
         return state === undefined ? [] : [{ stream, state }];
       });
     },

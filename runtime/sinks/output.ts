@@ -29,6 +29,8 @@ export interface OutputOptions {
   readonly clock: Clock;
   /** The selection that will be read. */
   readonly streams: readonly ConfiguredStream[];
+  /** Those of them that are read anew: their rows take the place of those that are there. */
+  readonly restarting?: readonly StreamDescriptor[] | undefined;
 }
 
 /** The reason that is given when another run holds the output. */

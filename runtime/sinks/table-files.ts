@@ -31,7 +31,8 @@ export async function openTableFiles(
   const refreshed = new Set(
     options.streams
       .filter(({ sync_mode }) => sync_mode === "full_refresh")
-      .map(({ stream }) => streamKey(stream)),
+      .map(({ stream }) => streamKey(stream))
+      .concat((options.restarting ?? []).map(streamKey)),
   );
   const taken = new Set<string>();
   const files = new Map<string, string>();

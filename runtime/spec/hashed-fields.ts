@@ -14,7 +14,7 @@ export function hashProblem(configured: ConfiguredStream, field: string): string
     const [whole = ""] = field.split(".");
     return whole !== field && Object.hasOwn(properties, whole)
       ? `is a part of ${whole}: only whole columns can be hashed`
-      : "the stream lacks";
+      : "is not one of the stream's columns";
   }
   const own = stream.default_cursor_field;
   const cursor = stream.source_defined_cursor || !given?.length ? own : given;

@@ -157,7 +157,7 @@ function toStreamRequest(
   }
   for (const field of hashedFields ?? []) {
     const problem = hashProblem({ ...configured, stream }, field);
-    if (problem !== undefined) throw refuse("hashed_fields", `names a field that ${problem}`);
+    if (problem !== undefined) throw refuse("hashed_fields", `names ${field}, which ${problem}`);
   }
   for (const condition of rowFilter ?? []) {
     const problem = filterProblem(stream, condition);
