@@ -41,6 +41,9 @@ export type {
 export { descriptorOf, streamKey, streamLabel } from "./contract/catalog.ts";
 export {
   type Commit,
+  type CompareCommand,
+  type ComparedKeys,
+  type DeleteMode,
   type Destination,
   type DestinationContext,
   type DestinationSink,
@@ -64,6 +67,7 @@ export {
   type StreamColumn,
   streamColumns,
 } from "./destination/columns.ts";
+export { deletedAtColumn, deletesRefusal, unreadableKeys } from "./destination/deletes.ts";
 export { outputFailed } from "./destination/failures.ts";
 export { type MergeKeys, mergeKeys, requireKeys } from "./destination/merge.ts";
 export {

@@ -61,6 +61,9 @@ export { streamLabel } from "./contract/catalog.ts";
 export type { Clock } from "./contract/clock.ts";
 export type {
   Commit,
+  CompareCommand,
+  ComparedKeys,
+  DeleteMode,
   DestinationSink,
   DestinationStream,
   DestinationSyncMode,
@@ -69,7 +72,7 @@ export type {
   QueryResult,
   WriteCommand,
 } from "./contract/destination.ts";
-export { destinationSyncModes } from "./contract/destination.ts";
+export { deleteModes, destinationSyncModes } from "./contract/destination.ts";
 export {
   ConnectorError,
   type ErrorCode,
@@ -115,9 +118,11 @@ export {
   type ActivationOptions,
   createActivationHost,
 } from "./destination/activation-host.ts";
+export { deletesProblem, keysOnly } from "./destination/deletes.ts";
 export {
   createDestinationHost,
   type DestinationHost,
+  type OpenComparison,
   type OpenDestination,
   type OpenQuery,
 } from "./destination/destination-host.ts";

@@ -14,6 +14,7 @@ import type {
 } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type {
+  CompareCommand,
   DestinationSink,
   DestinationStream,
   DestinationSyncMode,
@@ -21,6 +22,7 @@ import type {
   QueryResult,
   WriteCommand,
 } from "../runtime/contract/destination.ts";
+import type { Sink } from "../runtime/contract/sink.ts";
 
 /**
  * An empty place of one destination, for one file of tests. Calls of one test and the next come one
@@ -28,6 +30,7 @@ import type {
  */
 export interface DestinationPlace {
   write(order: WriteCommand): Promise<DestinationSink>;
+  compareKeys(order: CompareCommand): Promise<Sink>;
   check(): Promise<void>;
   query(order: QueryCommand): Promise<QueryResult>;
   /**
@@ -53,6 +56,7 @@ export interface Described {
   readonly fields?: readonly string[];
   readonly isResumable?: boolean;
   readonly isRestart?: boolean;
+  readonly detectDeletes?: DestinationStream["detectDeletes"];
 }
 
 const text = { type: "string" };
@@ -71,7 +75,7 @@ export function describeStream(
     mode = "incremental",
     into = "append",
   } = described;
-  const { key = [], cursor, fields, isResumable = false, isRestart } = described;
+  const { key = [], cursor, fields, isResumable = false, isRestart, detectDeletes } = described;
   const configured: ConfiguredStream = {
     stream: {
       name,
@@ -93,6 +97,7 @@ export function describeStream(
     table,
     ...(schema === undefined ? {} : { schema }),
     ...(isRestart === undefined ? {} : { isRestart }),
+    ...(detectDeletes === undefined ? {} : { detectDeletes }),
   };
 }
 

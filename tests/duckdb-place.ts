@@ -31,6 +31,10 @@ export async function openDuckdbPlace(
   return {
     path,
     write: (order) => duckdb.write(ctx, order),
+    async compareKeys(order) {
+      if (!duckdb.compareKeys) throw new Error("duckdb compares keys");
+      return duckdb.compareKeys(ctx, order);
+    },
     check: () => duckdb.check(ctx),
     async query(order) {
       if (!duckdb.query) throw new Error("duckdb has queries");

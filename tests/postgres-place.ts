@@ -69,6 +69,10 @@ export async function openPostgresPlace(
   return {
     database,
     write: (order) => destination.write(contextOf(), order),
+    async compareKeys(order) {
+      if (!destination.compareKeys) throw new Error("it compares keys");
+      return destination.compareKeys(contextOf(), order);
+    },
     check: () => destination.check(contextOf()),
     query: (order) => {
       if (!destination.query) throw new Error("it can be queried");

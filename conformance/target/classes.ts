@@ -24,6 +24,7 @@ export const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
   TUNNEL_FAILED: "config",
   DATABASE_UNUSABLE: "config",
   TABLE_CONFLICT: "config",
+  DELETES_REFUSED: "config",
   QUERY_REFUSED: "config",
   QUERY_FAILED: "config",
   CREDENTIALS_REJECTED: "auth",

@@ -22,6 +22,13 @@ export const destinationSyncModes = ["append", "overwrite", "append_dedup"] as c
 export type DestinationSyncMode = (typeof destinationSyncModes)[number];
 
 /**
+ * What becomes of rows whose key the source has no more. `soft`: `_svc_deleted_at` says when that
+ * was noticed · `hard`: they are removed.
+ */
+export const deleteModes = ["soft", "hard"] as const;
+export type DeleteMode = (typeof deleteModes)[number];
+
+/**
  * A file in the folder that the operator keeps for warehouses. The setting is a plain name, never a
  * path.
  */
@@ -77,6 +84,8 @@ export interface DestinationStream {
    * until the new ones are there.
    */
   readonly isRestart?: boolean | undefined;
+  /** Undefined: rows that the source has no more stay. */
+  readonly detectDeletes?: DeleteMode | undefined;
 }
 
 /** Opens a writer: for whom, as which attempt, of which streams. */
@@ -106,6 +115,26 @@ export interface Commit {
    */
   readonly rowCount: number;
   readonly state?: JsonValue;
+}
+
+/** Opens a comparison of keys: whose tables, as which attempt, of which streams. */
+export interface CompareCommand extends Pick<WriteCommand, "owner" | "jobId" | "fence"> {
+  /** As they were written before, each with what becomes of its deleted rows. */
+  readonly streams: readonly DestinationStream[];
+  /** Somebody knows that so many rows are gone. */
+  readonly isConfirmed?: boolean | undefined;
+  /** Called for each stream whose keys came to their end, after the commit. */
+  onCompared(compared: ComparedKeys): void;
+}
+
+export interface ComparedKeys {
+  readonly stream: StreamDescriptor;
+  /** Rows that were marked or removed. */
+  readonly deletedCount: number;
+  /** Rows whose mark was taken back: the source has their key again. */
+  readonly returnedCount: number;
+  /** Why no row was marked or removed, in words for people. */
+  readonly refusal?: string | undefined;
 }
 
 /**
@@ -174,6 +203,17 @@ export interface Destination<
     ctx: DestinationContext<PublicConfig<Spec>, E>,
     command: WriteCommand,
   ): Promise<DestinationSink>;
+  /**
+   * Opens a sink for the keys that the source has: rows of the key's properties alone. When a stream
+   * is complete, the rows of its table whose key did not come are marked or removed, in one
+   * transaction under the fence; of a stream that is not complete, nothing is. Rows that the same
+   * job has written stay, and so do those with a null in their key.
+   * @throws as `write`
+   */
+  compareKeys?(
+    ctx: DestinationContext<PublicConfig<Spec>, E>,
+    command: CompareCommand,
+  ): Promise<Sink>;
   /**
    * Runs a SELECT for reverse ETL.
    * @throws QUERY_REFUSED (it is not one SELECT, or reaches out of the database), QUERY_FAILED

@@ -189,6 +189,12 @@ export const errorTable = {
     message: "The table {name} is there already and does not belong to this connection.",
     fix: "Rename or drop it, or give the pipeline another prefix.",
   },
+  DELETES_REFUSED: {
+    kind: "config",
+    http: 409,
+    message: "No row of {stream} was taken for deleted[: {reason}].",
+    fix: "Look at the source. If the rows are really gone, sync once with confirm_deletes (svc read: --confirm-deletes), or read the stream in full.",
+  },
   QUERY_REFUSED: {
     kind: "config",
     http: 422,

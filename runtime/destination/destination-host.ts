@@ -1,5 +1,6 @@
 /** The verbs of destinations: write and query. */
 import type {
+  CompareCommand,
   Destination,
   DestinationContext,
   DestinationEgress,
@@ -11,6 +12,7 @@ import type {
 import { ConnectorError } from "../contract/errors.ts";
 import type { CheckResult, ConnectorReference } from "../contract/host.ts";
 import type { JsonObject } from "../contract/json.ts";
+import type { Sink } from "../contract/sink.ts";
 import { type DestinationManifest, describeDestination } from "../spec/destination-manifest.ts";
 import {
   createModuleHost,
@@ -22,6 +24,11 @@ import {
 /** An open writer. Whoever opened it disposes of it, after the sink was closed by the read. */
 export interface OpenDestination extends AsyncDisposable {
   readonly sink: DestinationSink;
+}
+
+/** An open comparison. Whoever opened it disposes of it, after the sink was closed by the read. */
+export interface OpenComparison extends AsyncDisposable {
+  readonly sink: Sink;
 }
 
 export interface OpenQuery extends AsyncDisposable {
@@ -45,6 +52,13 @@ export interface DestinationHost {
     command: WriteCommand,
     options?: DestinationOptions,
   ): Promise<OpenDestination>;
+  /** @throws DELETES_REFUSED when it cannot compare keys, and as the destination's `compareKeys` says */
+  compareKeys(
+    destination: ConnectorReference,
+    config: JsonObject,
+    command: CompareCommand,
+    options?: DestinationOptions,
+  ): Promise<OpenComparison>;
   /** @throws QUERY_REFUSED, QUERY_FAILED, QUERY_REFUSED also when it cannot be queried */
   query(
     destination: ConnectorReference,
@@ -81,6 +95,23 @@ export function createDestinationHost(options: DestinationHostOptions = {}): Des
       const opened = await open(reference, config, verb);
       return keepOpen(opened, async () => {
         const sink = await opened.module.write(opened.ctx, command);
+        return {
+          sink: {
+            ...sanitizing(sink, opened),
+            savedState: () => sink.savedState(),
+            location: (stream) => sink.location(stream),
+          },
+        };
+      });
+    },
+    async compareKeys(reference, config, command, verb) {
+      const opened = await open(reference, config, verb);
+      return keepOpen(opened, async () => {
+        if (!opened.module.compareKeys)
+          throw new ConnectorError("DELETES_REFUSED", {
+            reason: "this destination cannot compare keys",
+          });
+        const sink = await opened.module.compareKeys(opened.ctx, command);
         return { sink: sanitizing(sink, opened) };
       });
     },
@@ -98,7 +129,10 @@ export function createDestinationHost(options: DestinationHostOptions = {}): Des
   };
 }
 
-function sanitizing(sink: DestinationSink, { sanitize }: Opened): DestinationSink {
+function sanitizing<Given extends Sink>(
+  sink: Given,
+  { sanitize }: Opened,
+): Sink & Pick<Given, "lineFormat"> {
   const safe = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -112,8 +146,6 @@ function sanitizing(sink: DestinationSink, { sanitize }: Opened): DestinationSin
     ...(writeBatch && {
       writeBatch: (stream, batch) => safe(() => writeBatch.call(sink, stream, batch)),
     }),
-    savedState: () => sink.savedState(),
-    location: (stream) => sink.location(stream),
     open: (streams) => safe(() => sink.open(streams)),
     write: (stream, lines, rowCount) => safe(() => sink.write(stream, lines, rowCount)),
     checkpoint: (stream, state, rowCount) => safe(() => sink.checkpoint(stream, state, rowCount)),

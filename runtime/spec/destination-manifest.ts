@@ -32,6 +32,8 @@ export interface DestinationManifest extends SharedManifest<DestinationEgress> {
   readonly syncModes: readonly DestinationSyncMode[];
   /** One writer at a time can have it open. */
   readonly isExclusive: boolean;
+  /** It can find rows that the source has no more. */
+  readonly comparesKeys: boolean;
   /** Reverse ETL can read from it. */
   readonly hasQuery: boolean;
 }
@@ -67,12 +69,18 @@ const kinds = {
  */
 export function describeDestination(exported: unknown): DestinationManifest {
   const shared = describeModule<DestinationEgress>(exported, "destination");
-  const { syncModes, isExclusive = false, query } = exported as Destination;
+  const { syncModes, isExclusive = false, compareKeys, query } = exported as Destination;
   require(Array.isArray(syncModes) && syncModes.length > 0, "syncModes", "must list at least one");
   require(syncModes.every((mode) =>
     destinationSyncModes.includes(mode),
   ), "syncModes", `must be of ${destinationSyncModes.join(", ")}`);
-  return { ...shared, syncModes, isExclusive, hasQuery: typeof query === "function" };
+  return {
+    ...shared,
+    syncModes,
+    isExclusive,
+    comparesKeys: typeof compareKeys === "function",
+    hasQuery: typeof query === "function",
+  };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { mkdir, realpath, rm } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { quoteText } from "svc-connectors/destination";
@@ -140,6 +141,9 @@ async function open(path: string, tableCount: number): Promise<Opened> {
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",
     memory_limit: "1GiB",
+    // One processor is left to the host and its worker. The thread of a statement waits for the
+    // others by asking again and again.
+    threads: String(Math.max(1, availableParallelism() - 1)),
     // The format of DuckDB 1.4, which has long-term support: older ones write many tables five
     // times slower.
     storage_compatibility_version: "v1.4.0",

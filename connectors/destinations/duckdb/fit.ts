@@ -3,8 +3,10 @@
  * own type is another one, DuckDB casts them, which loses nothing then.
  */
 import { type BatchColumn, isValid } from "svc-connectors/destination";
+import type { Column } from "./columns.ts";
 import { isFiniteText, numberTexts, plainNumber } from "./number-texts.ts";
 import { type NumberNeeds, numbersBeyond, textNeeds } from "./numbers.ts";
+import type { StagedBatch } from "./stage.ts";
 import type { Texts } from "./strings.ts";
 import { digitsOf } from "./types.ts";
 
@@ -34,6 +36,20 @@ export function needsBeyond(
   if (column.encoding !== "utf8") return undefined;
   if (type === "BOOLEAN") return textNeeds;
   return type === "BLOB" && !base64Texts(column, rowCount) ? textNeeds : undefined;
+}
+
+/** As {@link needsBeyond}, of all columns: by property. */
+export function batchNeeds(
+  batch: StagedBatch,
+  columns: readonly Column[],
+): ReadonlyMap<string, NumberNeeds> {
+  const types = new Map(columns.map(({ property, type }) => [property, type]));
+  const needs = new Map<string, NumberNeeds>();
+  for (const column of batch.columns) {
+    const own = needsBeyond(column, batch.rowCount, types.get(column.name) ?? "VARCHAR");
+    if (own) needs.set(column.name, own);
+  }
+  return needs;
 }
 
 /** The values for a column of the type, which holds them. */

@@ -19,7 +19,7 @@ export interface OpenTables {
  */
 export async function openTables(
   database: Database,
-  { owner, fence, streams }: WriteCommand,
+  { owner, fence, streams }: Pick<WriteCommand, "owner" | "fence" | "streams">,
   defaultSchema: string,
 ): Promise<OpenTables> {
   const connection = await database.connect();

@@ -118,6 +118,10 @@ export function widenToTable(
   }
 }
 
+/** The value as the wider type has it. Bytes as text are base64, as JSON has them. */
+export const widenedTo = (value: string, from: string, to: string) =>
+  from === "BLOB" ? `to_base64(${value})` : `CAST(${value} AS ${to})`;
+
 /** Adds the columns that the table lacks, and widens its types. Gives what it has then. */
 export async function alignTable(
   connection: DuckDBConnection,
@@ -132,10 +136,9 @@ export async function alignTable(
     wanted.delete(name.toLowerCase());
     aligned.push({ name, type: wide });
     if (wide === type) continue;
-    // Bytes as text are base64, as JSON has them.
-    const using = type === "BLOB" ? ` USING to_base64(${quoteName(name)})` : "";
+    const using = widenedTo(quoteName(name), type, wide);
     await connection.run(
-      `ALTER TABLE ${tableName(table)} ALTER ${quoteName(name)} SET DATA TYPE ${wide}${using}`,
+      `ALTER TABLE ${tableName(table)} ALTER ${quoteName(name)} SET DATA TYPE ${wide} USING ${using}`,
     );
   }
   for (const { name, type } of wanted.values()) {

@@ -20,10 +20,9 @@ import { commit, dropNext } from "./commit.ts";
 import { abandon, complete } from "./completion.ts";
 import { openDatabase } from "./database.ts";
 import { working } from "./failures.ts";
-import { needsBeyond } from "./fit.ts";
+import { batchNeeds } from "./fit.ts";
 import { createLineReader } from "./lines.ts";
 import { notesColumn } from "./notes.ts";
-import type { NumberNeeds } from "./numbers.ts";
 import { generationOf, isFree, mergeOf, type OpenStream } from "./open-stream.ts";
 import { openTables } from "./opening.ts";
 import { sliceOf } from "./slices.ts";
@@ -78,7 +77,7 @@ function createSink(writing: Writing): DestinationSink {
     const room = isFree(open) ? bulk.rows - stage.rowCount : Number.POSITIVE_INFINITY;
     const isCut = batch.rowCount > room;
     const rows = isCut ? sliceOf(batch, 0, room) : batch;
-    await stage.add(rows, needsOf(open, rows));
+    await stage.add(rows, batchNeeds(rows, open.columns));
     open.rowCount += rows.rowCount;
     if ((stage.rowCount >= bulk.rows || stage.byteCount >= bulk.bytes) && isFree(open))
       await commit(writing, open, generationOf(open, undefined));
@@ -208,14 +207,3 @@ const maxUnwrittenBytes = 96 * 1024 * 1024;
  * written once then. A row more would make groups of a few rows, and half as much work again.
  */
 const bulk = { rows: 245_760, bytes: 256 * 1024 * 1024 } as const;
-
-/** What the rows need beyond the types that the columns have, by property. */
-function needsOf({ columns }: OpenStream, batch: StagedBatch): ReadonlyMap<string, NumberNeeds> {
-  const types = new Map(columns.map(({ property, type }) => [property, type]));
-  const needs = new Map<string, NumberNeeds>();
-  for (const column of batch.columns) {
-    const own = needsBeyond(column, batch.rowCount, types.get(column.name) ?? "VARCHAR");
-    if (own) needs.set(column.name, own);
-  }
-  return needs;
-}

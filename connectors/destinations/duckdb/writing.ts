@@ -23,7 +23,7 @@ export const nowText = ({ clock }: Writing): string => new Date(clock.now()).toI
 
 /** Does the work in one transaction that a writer with a higher fence ends. @throws OUTPUT_FENCED */
 export const inFencedTransaction = (
-  { database, connection, checkFence }: Writing,
+  { database, connection, checkFence }: Pick<Writing, "database" | "connection" | "checkFence">,
   work: () => Promise<void>,
 ): Promise<void> =>
   database.transaction(connection, async () => {

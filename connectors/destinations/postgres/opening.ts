@@ -44,7 +44,7 @@ export const sessionOf = (owner: string) => `svc:${shortHash(owner)}${shortHash(
 /** @throws OUTPUT_FENCED, TABLE_CONFLICT, CONFIG_INVALID, and what the server says */
 export async function openStreams(
   { client }: Session,
-  { owner, fence, streams }: WriteCommand,
+  { owner, fence, streams }: Pick<WriteCommand, "owner" | "fence" | "streams">,
   defaultSchema: string,
 ): Promise<Map<string, PlannedStream>> {
   for (const { configured } of streams)

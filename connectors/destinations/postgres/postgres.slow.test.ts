@@ -6,6 +6,7 @@ import {
   startPostgres,
 } from "../../../simulators/postgres-server.ts";
 import { describeDestination, describeStream } from "../../../tests/destination-behaviour.ts";
+import { describeDeletes } from "../../../tests/destination-deletes.ts";
 import { openPostgresPlace, type PostgresPlace } from "../../../tests/postgres-place.ts";
 
 let server: PostgresServer;
@@ -54,6 +55,7 @@ async function run(
 
 describe.skipIf(findPostgres() === undefined)("destination postgres on a real server", () => {
   describeDestination("postgres", (clock) => openPostgresPlace(server, { clock }));
+  describeDeletes("postgres", (clock) => openPostgresPlace(server, { clock }), { runCount: 10 });
 
   test("several owners make its tables at the same moment", async () => {
     const place = await openPostgresPlace(server);

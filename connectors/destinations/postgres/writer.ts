@@ -198,10 +198,10 @@ async function checkpoint(
 }
 
 /** A successor ends the sessions of those before it: then that is why the connection is gone. */
-async function explain(
+export async function explain(
   ctx: PostgresContext,
   session: Session,
-  { owner, fence }: WriteCommand,
+  { owner, fence }: Pick<WriteCommand, "owner" | "fence">,
   error: unknown,
 ): Promise<ConnectorError> {
   if (ctx.signal.aborted) return new ConnectorError("CANCELLED");
