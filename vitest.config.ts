@@ -43,7 +43,8 @@ const shared = {
 const inProcess = {
   setupFiles: ["./tests/setup.ts"],
   isolate: false,
-  maxWorkers: cores,
+  // One more than cores: rules that wait for a deadline leave theirs to another.
+  maxWorkers: cores + 1,
   // Ends what hangs. Tests wait for events: how long they take is no failure on a busy machine.
   testTimeout: 300_000,
   hookTimeout: 300_000,
@@ -52,7 +53,7 @@ const inProcess = {
 /** Each file has its process; they wait for others more than they work. */
 const onServers = {
   setupFiles: ["./tests/setup.ts"],
-  maxWorkers: cores + 1,
+  maxWorkers: cores + 2,
   sequence: { groupOrder: 1 },
   testTimeout: 900_000,
   hookTimeout: 300_000,

@@ -20,8 +20,6 @@ import { choose } from "./effort.ts";
 const root = fileURLToPath(new URL("../", import.meta.url));
 /** Of each sample of runs. */
 const effort = choose({ quick: 0.01, whole: 0.25 });
-/** A sandboxed worker for each run takes its time. */
-const kind = choose({ quick: "module", whole: "worker" } as const);
 const token = "canary-of-an-example-0123456789-abcdefghij";
 
 let folder: string;
@@ -253,7 +251,7 @@ const recordExample = (
 /** Rules of the core and of resuming: those that did not pass, with their problems, and how many did. */
 async function tryRules(cwd: string) {
   await using kit = await openKit({
-    ...{ connector: ".", cwd, kind, profiles: ["core", "resumable"], rules: [] },
+    ...{ connector: ".", cwd, kind: "module", profiles: ["core", "resumable"], rules: [] },
     ...{ seed: 1, isExhaustive: false, effort, command: "svc conformance ." },
   });
   const { rules } = await kit.run();

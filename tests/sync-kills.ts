@@ -11,7 +11,7 @@ import type { KillsCommand, KillsReport, KillsWorkerOptions } from "./sync-kills
 import { createTruth, type Truth, truthStreams } from "./sync-truth.ts";
 
 /** How many in all, and where; `KILLS=1000 SEED=7` is run by hand. */
-export const killCount = Number(process.env.KILLS ?? choose({ quick: 1, whole: 12 }));
+export const killCount = Number(process.env.KILLS ?? choose({ quick: 1, whole: 6 }));
 export const seed = Number(process.env.SEED ?? 20_261_121);
 /** By hand they may take hours. */
 export const forever = 6 * 3_600_000;

@@ -31,7 +31,7 @@ import {
 import { openKeyring } from "../vault/keyring.ts";
 
 const soon = { timeout: 200_000, interval: 100 };
-const samples = Number(process.env.SAMPLES ?? 20);
+const samples = Number(process.env.SAMPLES ?? 12);
 const streams = ["email_lists", "campaigns", "subscribers"] as const;
 /** Those that need no streams of a database. */
 const names = callNames.filter(
