@@ -107,6 +107,7 @@ export type {
 export type { Booking, RateLedger } from "./contract/rate-ledger.ts";
 export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
 export { isSecret } from "./contract/spec.ts";
+export { type RowCondition, rowOperators } from "./contract/stream.ts";
 export {
   createMemoryTokenStore,
   type StoredTokens,
@@ -200,7 +201,9 @@ export { openJsonlOutput } from "./sinks/jsonl.ts";
 export type { OutputSink } from "./sinks/output.ts";
 export { lockFile } from "./sinks/output-lock.ts";
 export type { ActivationManifest, DestinationManifest } from "./spec/destination-manifest.ts";
+export { hashProblem, withHashedFields } from "./spec/hashed-fields.ts";
 export { isLocal, localUrlOf } from "./spec/local-url.ts";
+export { filterProblem } from "./spec/row-filter.ts";
 export { compileSchema, copyJson, type Fault } from "./spec/validation.ts";
 export { type CanonicalNumbers, canonicalize } from "./wire/canonical-json.ts";
 export { isPlainObject, stringifyExact } from "./wire/exact-json.ts";

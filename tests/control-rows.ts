@@ -119,6 +119,7 @@ export const tableStream = (name: string, namespace?: string): CatalogStream => 
   default_cursor_field: [],
   source_defined_primary_key: [["id"]],
   is_resumable: true,
+  supports_row_filter: true,
 });
 
 /** Saves the catalog that a source was found to have a moment ago. Gives the id of the prepare. */

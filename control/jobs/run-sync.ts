@@ -14,12 +14,14 @@ import {
   type StreamDescriptor,
   streamLabel,
   type VerbOptions,
+  withHashedFields,
 } from "svc-connectors/host";
 import type { AttemptResult, JobAttempt, JobRunner } from "../contract/job.ts";
 import { noteOutcome } from "../credentials/outcome.ts";
 import { noteRestarted } from "../pipelines/streams.ts";
 import type { Failure } from "../store/tables.ts";
 import type { LabelsOf } from "../telemetry/metrics.ts";
+import { openHashKey } from "../vault/hash-key.ts";
 import { clearStreams, runClear } from "./clear.ts";
 import { toAttemptResult, toFailure } from "./failure.ts";
 import { createLeftOut, type LeftOut } from "./left-out.ts";
@@ -107,7 +109,7 @@ async function read(
       owner: pipeline.connection_id,
       jobId: job.id,
       fence,
-      streams,
+      streams: streams.map((one) => ({ ...one, configured: withHashedFields(one.configured) })),
       onCommitted({ stream, rowCount }) {
         progress.add(stream, { committed: rowCount });
         services.telemetry.count("svc_rows_committed_total", facts, rowCount);
@@ -118,7 +120,10 @@ async function read(
   failing.origin = "source";
   const sink = observe(opened.sink, attempt, failing, facts);
   try {
-    const request = { config: source.config, catalog, state: opened.sink.savedState() };
+    const hashKey = catalog.streams.some(({ hashed_fields }) => hashed_fields)
+      ? await openHashKey(services.database.db, services.vault, job.workspace_id)
+      : undefined;
+    const request = { config: source.config, catalog, state: opened.sink.savedState(), hashKey };
     const log = toLog(attempt, source.options);
     return await host.read(source.reference, request, sink, {
       ...source.options,

@@ -99,6 +99,22 @@ describe("some streams of a pipeline", () => {
     expect(await restarts()).toEqual(["sales.orders"]);
   });
 
+  test("with other hashed columns or another filter are read from the beginning; other choices stay", async () => {
+    const choices = {
+      hashed_fields: ["note"],
+      row_filter: [{ column: "note", operator: "in", value: ["a", "b"] }],
+    };
+    await patch({ streams: [{ name: "orders", namespace: "sales", ...choices }] });
+    const shown = { ...choices, selected_fields: ["id", "updated_at"], sync_mode: "incremental" };
+    expect((await streams())[0]).toMatchObject(shown);
+    expect(await restarts()).toEqual(["sales.orders"]);
+    await patch({ streams: [{ name: "orders", namespace: "sales", selected_fields: null }] });
+    expect((await streams())[0]).toMatchObject(choices);
+    const none = { hashed_fields: null, row_filter: [] };
+    await patch({ streams: [{ name: "orders", namespace: "sales", ...none }] });
+    expect((await streams())[0]).toMatchObject({ hashed_fields: null, row_filter: null });
+  });
+
   test("are added and removed in one request; a removed one may be removed again", async () => {
     const body = {
       streams: [{ name: "notes", namespace: "sales" }],
@@ -146,6 +162,45 @@ describe("some streams of a pipeline", () => {
       { streams: [{ name: "orders", namespace: "sales", selected_fields: ["nothing"] }] },
       "validation_failed",
       "streams.0.selected_fields.0",
+    ],
+    [
+      { streams: [{ name: "orders", namespace: "sales", hashed_fields: ["note", "nothing"] }] },
+      "validation_failed",
+      "streams.0.hashed_fields.1",
+    ],
+    [
+      { streams: [{ name: "orders", namespace: "sales", hashed_fields: ["updated_at"] }] },
+      "validation_failed",
+      "streams.0.hashed_fields.0",
+    ],
+    [
+      {
+        streams: [
+          {
+            name: "notes",
+            namespace: "sales",
+            row_filter: [{ column: "no", operator: "is null" }],
+          },
+        ],
+      },
+      "validation_failed",
+      "streams.0.row_filter.0",
+    ],
+    [
+      {
+        streams: [
+          {
+            name: "orders",
+            namespace: "sales",
+            row_filter: [
+              { column: "note", operator: "=", value: "a" },
+              { column: "id", operator: "in", value: 1 },
+            ],
+          },
+        ],
+      },
+      "validation_failed",
+      "streams.0.row_filter.1",
     ],
     [
       { remove: tables.map(({ name, namespace }) => ({ name, namespace })) },

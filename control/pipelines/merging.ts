@@ -2,6 +2,7 @@
 import type { CatalogStream, DestinationSyncMode } from "svc-connectors/host";
 import type { Static } from "typebox";
 import { refuseField } from "../contract/reasons.ts";
+import { toFilterBody } from "./parts-of-streams.ts";
 import { type StreamBody, selectStreams, toDescriptor } from "./selecting.ts";
 import { type AgreedStream, identityOf } from "./selection.ts";
 import type { Selection } from "./streams.ts";
@@ -64,13 +65,16 @@ export function mergeStreams(
 /** An agreed stream as a request would name it. */
 function bodyOf(agreed: AgreedStream | undefined): Partial<Static<typeof StreamBody>> {
   if (agreed === undefined) return {};
-  const { syncMode, destinationSyncMode, cursorField, primaryKey, selectedFields } = agreed;
+  const { syncMode, destinationSyncMode, cursorField, primaryKey } = agreed;
+  const { selectedFields, hashedFields, rowFilter } = agreed;
   return {
     sync_mode: syncMode,
     destination_sync_mode: destinationSyncMode,
     cursor_field: [...cursorField],
     primary_key: primaryKey.map((path) => [...path]),
     selected_fields: selectedFields && [...selectedFields],
+    hashed_fields: hashedFields && [...hashedFields],
+    row_filter: rowFilter && toFilterBody(rowFilter),
   };
 }
 

@@ -24,6 +24,8 @@ export function suggest(
     cursorField: isIncremental ? cursorField : [],
     primaryKey,
     selectedFields: null,
+    hashedFields: null,
+    rowFilter: null,
     isRestart: false,
   };
 }

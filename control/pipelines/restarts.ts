@@ -10,7 +10,7 @@ export interface Placed {
 
 /**
  * The streams of `after`, those marked that are to be read from the beginning: a state that was
- * saved under another cursor, mode or key says nothing about this one, and another table begins
+ * saved under another cursor, mode, key or filter says nothing about this one, and another table begins
  * empty.
  */
 export function withRestarts(before: Placed, after: Placed): readonly AgreedStream[] {
@@ -21,6 +21,13 @@ export function withRestarts(before: Placed, after: Placed): readonly AgreedStre
     one.destinationSyncMode,
     one.cursorField,
     one.primaryKey,
+    // Rows in plain never stand beside rows with hashes.
+    one.hashedFields?.toSorted() ?? [],
+    // Rows that only another filter takes are missing, or are there for good. What is added by each
+    // full refresh is a history, which a filter does not rewrite.
+    one.syncMode === "full_refresh" && one.destinationSyncMode === "append"
+      ? null
+      : (one.rowFilter ?? []),
   ];
   return after.agreed.map((one) => {
     const old = earlier.get(identityOf(one.stream));

@@ -11,6 +11,7 @@ import {
 } from "svc-connectors/host";
 import { type ColumnChange, columnChanges, columnsOf, withColumns } from "./columns.ts";
 import { isSame, modeProblem, suggest } from "./modes.ts";
+import { partProblem } from "./parts-of-streams.ts";
 import { type AgreedStream, descriptorOf, identityOf } from "./selection.ts";
 
 /**
@@ -100,7 +101,7 @@ export function applySchemaChanges(input: SchemaChangeInput): SchemaChangeResult
     return { ...next, streams: [], changes, isPaused: true, failures: [] };
   const problems = followed.map(({ run }) => ({
     run,
-    problem: modeProblem(run, destinationModes),
+    problem: modeProblem(run, destinationModes) ?? partProblem(run),
   }));
   return {
     ...next,

@@ -3,6 +3,7 @@ import { type Static, Type } from "typebox";
 import { Id, Name, Nullable, OneOf, StrictObject, Time, Version } from "../contract/schemas.ts";
 import type { Db } from "../store/database.ts";
 import { jobStatuses, jobTypes, pipelineStatuses } from "../store/tables.ts";
+import { RowCondition, toFilterBody } from "./parts-of-streams.ts";
 import { type LastJob, lastJobs, type PipelineRow, syncStateOf, syncStates } from "./rows.ts";
 import { ScheduleBody } from "./schedule.ts";
 import { schemaChangePolicies } from "./schema-changes.ts";
@@ -22,6 +23,8 @@ export const PipelineStream = StrictObject(
     cursor_field: Path,
     primary_key: Type.Array(Path),
     selected_fields: Nullable(Type.Array(Type.String())),
+    hashed_fields: Nullable(Type.Array(Type.String())),
+    row_filter: Nullable(Type.Array(RowCondition)),
     table: StrictObject(
       {
         schema: Nullable(
@@ -50,6 +53,8 @@ export function toPipelineStream(
     cursor_field: [...one.cursorField],
     primary_key: one.primaryKey.map((path) => [...path]),
     selected_fields: one.selectedFields && [...one.selectedFields],
+    hashed_fields: one.hashedFields && [...one.hashedFields],
+    row_filter: one.rowFilter && toFilterBody(one.rowFilter),
     table: { schema, name: table },
   };
 }

@@ -17,6 +17,7 @@ import { Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
 import { tableLimit, tooManyTables } from "./catalogs.ts";
 import { hasColumn } from "./columns.ts";
 import { modeProblem, suggest, usualMode } from "./modes.ts";
+import { partFaults, partsOfStream } from "./parts-of-streams.ts";
 import { type AgreedStream, identityOf } from "./selection.ts";
 import { collisionsOf, type TableNaming, tableOf } from "./table-names.ts";
 import { unknownStreams } from "./unknown-streams.ts";
@@ -44,6 +45,7 @@ export const StreamBody = StrictObject(
         Type.Array(Field, { minItems: 1, uniqueItems: true, description: "Null or absent: all." }),
       ),
     ),
+    ...partsOfStream,
   },
   { title: "StreamSelection" },
 );
@@ -139,6 +141,10 @@ export function selectStreams(
     return problem === undefined ? [] : [faultAt(index, "sync_mode_unsupported", problem)];
   });
   if (problems.length > 0) throw refuseSome("sync_mode_unsupported", problems);
+  const impossible = chosen.flatMap((one, index) =>
+    partFaults(one).map(({ at, message }) => faultAt(index, "refused", message, at)),
+  );
+  if (impossible.length > 0) throw refuseSome("validation_failed", impossible);
   const agreed = select_all ? withAll(chosen, catalog, modes) : chosen;
   requireOwnTables(naming, agreed);
   return agreed;
@@ -157,6 +163,8 @@ function toAgreed(
     cursor_field,
     primary_key,
     selected_fields,
+    hashed_fields,
+    row_filter,
   }: Static<typeof StreamBody>,
   stream: CatalogStream,
   modes: readonly DestinationSyncMode[],
@@ -172,6 +180,8 @@ function toAgreed(
     cursorField: cursor_field?.length ? cursor_field : ownCursor,
     primaryKey,
     selectedFields: selected_fields ?? null,
+    hashedFields: hashed_fields?.length ? hashed_fields : null,
+    rowFilter: row_filter?.length ? row_filter : null,
   };
 }
 

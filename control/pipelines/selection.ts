@@ -7,8 +7,10 @@ import type {
   ConfiguredCatalog,
   DestinationStream,
   DestinationSyncMode,
+  RowCondition,
   StreamDescriptor,
 } from "svc-connectors/host";
+import { hasColumn } from "./columns.ts";
 import { type TableNaming, tableOf } from "./table-names.ts";
 
 /** A stream as it was agreed with the user. */
@@ -23,6 +25,10 @@ export interface AgreedStream {
   readonly primaryKey: readonly (readonly string[])[];
   /** Null: all of them. */
   readonly selectedFields: readonly string[] | null;
+  /** Columns of which only hashes leave the source. Null: none. */
+  readonly hashedFields: readonly string[] | null;
+  /** Conditions that all rows meet. Null: none. */
+  readonly rowFilter: readonly RowCondition[] | null;
   /** The saved state counts no more. */
   readonly isRestart: boolean;
 }
@@ -67,12 +73,26 @@ export function jobStreams(
           ...(one.selectedFields === null
             ? {}
             : { selected_fields: withKeys(one.selectedFields, one) }),
+          ...choicesOf(one),
         },
         ...tableOf(naming, one.stream),
         ...(isFullRefresh || one.isRestart ? { isRestart: true } : {}),
       }),
     );
   return { catalog: { streams: chosen.map(({ configured }) => configured) }, streams: chosen };
+}
+
+/** A hashed column that has gone stays agreed, so that it does not come back in plain. */
+export function choicesOf({
+  stream,
+  hashedFields,
+  rowFilter,
+}: Pick<AgreedStream, "stream" | "hashedFields" | "rowFilter">) {
+  const hashed = hashedFields?.filter((field) => hasColumn(stream.json_schema, field)) ?? [];
+  return {
+    ...(hashed.length > 0 ? { hashed_fields: hashed } : {}),
+    ...(rowFilter === null ? {} : { row_filter: rowFilter }),
+  };
 }
 
 /** Rows are told apart by the key and ordered by the cursor: both are always read. */

@@ -20,6 +20,8 @@ const toAgreed = (row: StreamRow): AgreedStream => ({
   cursorField: row.cursor_field,
   primaryKey: row.primary_key,
   selectedFields: row.selected_fields,
+  hashedFields: row.hashed_fields,
+  rowFilter: row.row_filter,
   isRestart: row.is_restart,
 });
 
@@ -82,6 +84,8 @@ export async function saveSelection(
       cursor_field: JSON.stringify(one.cursorField),
       primary_key: JSON.stringify(one.primaryKey),
       selected_fields: one.selectedFields && JSON.stringify(one.selectedFields),
+      hashed_fields: one.hashedFields && JSON.stringify(one.hashedFields),
+      row_filter: one.rowFilter && JSON.stringify(one.rowFilter),
       is_restart: one.isRestart,
       stream: JSON.stringify(one.stream),
     }));

@@ -3,6 +3,7 @@
  * columns jsonb.
  */
 import type { ColumnType, Generated, GeneratedAlways } from "kysely";
+import type { RowCondition } from "svc-connectors/host";
 
 /** Written as text (`JSON.stringify`), read as what it holds. */
 export type Json<T> = ColumnType<T, string, string>;
@@ -407,6 +408,8 @@ export interface Tables {
     cursor_field: Json<readonly string[]>;
     primary_key: Json<readonly (readonly string[])[]>;
     selected_fields: JsonOrNull<readonly string[]>;
+    hashed_fields: JsonOrNull<readonly string[]>;
+    row_filter: JsonOrNull<readonly RowCondition[]>;
     /** Its saved state counts no more: the next job reads it from the beginning. */
     is_restart: Generated<boolean>;
     stream: Json<Record<string, unknown>>;
