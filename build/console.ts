@@ -1,0 +1,15 @@
+/**
+ * Builds the console into `dist/console`: a page and its files, whose names have a hash of what is
+ * in them. Each has a compressed sibling, so that the server compresses nothing.
+ */
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build } from "vite";
+
+const folder = "dist/console";
+await build({ configFile: fileURLToPath(new URL("../console/vite.config.ts", import.meta.url)) });
+for (const name of await readdir(`${folder}/assets`)) {
+  const path = `${folder}/assets/${name}`;
+  await writeFile(`${path}.gz`, gzipSync(await readFile(path), { level: 9 }));
+}

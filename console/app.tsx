@@ -1,0 +1,126 @@
+import { Loader, Modal } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { Redirect, Route, Router, Switch } from "wouter";
+import { useHashLocation } from "wouter/use-hash-location";
+import { api, ask, onSessionEnd } from "./api/client.ts";
+import { toProblem } from "./api/problem.ts";
+import { workspaces } from "./model/queries.ts";
+import { SignIn, SignInByLink } from "./pages/sign-in.tsx";
+import { type Me, MeContext } from "./parts/me.tsx";
+import { Shell } from "./parts/shell.tsx";
+import { Loading, ProblemNote } from "./parts/states.tsx";
+
+const Home = lazy(() => import("./pages/home.tsx"));
+const Connectors = lazy(() => import("./pages/endpoints.tsx"));
+const NewEndpoint = lazy(() => import("./pages/endpoint-new.tsx"));
+const Endpoint = lazy(() => import("./pages/endpoint.tsx"));
+const Pipelines = lazy(() => import("./pages/pipelines.tsx"));
+const NewPipeline = lazy(() => import("./pages/pipeline-new.tsx"));
+const Pipeline = lazy(() => import("./pages/pipeline.tsx"));
+const Jobs = lazy(() => import("./pages/jobs.tsx"));
+const Job = lazy(() => import("./pages/job.tsx"));
+
+/** Addresses stand behind the #: the server has one page, and a proxy's path in front is no matter. */
+export const App = () => (
+  <Router hook={useHashLocation}>
+    <Switch>
+      <Route path="/sign-in/:code">{({ code }) => <SignInByLink code={code} />}</Route>
+      <Route>
+        <SignedIn />
+      </Route>
+    </Switch>
+  </Router>
+);
+
+function SignedIn() {
+  const [hasEnded, setEnded] = useState(false);
+  const queries = useQueryClient();
+  const me = useQuery({ queryKey: ["me"], queryFn: () => ask(api.GET("/me")) });
+  useEffect(() => onSessionEnd(() => setEnded(true)), []);
+  const comeBack = () => {
+    setEnded(false);
+    void queries.invalidateQueries();
+  };
+  if (me.data === undefined) {
+    if (me.isPending)
+      return (
+        <div className="signin">
+          <Loader aria-label="Loading" />
+        </div>
+      );
+    const problem = toProblem(me.error);
+    return problem.status === 401 ? (
+      <SignIn onDone={comeBack} />
+    ) : (
+      <div className="signin">
+        <main>
+          <ProblemNote error={problem} onRetry={() => void me.refetch()} />
+        </main>
+      </div>
+    );
+  }
+  return (
+    <Workspace me={me.data}>
+      {/* The page below stays as it is: nobody types anything twice. */}
+      <Modal
+        opened={hasEnded}
+        onClose={() => undefined}
+        withCloseButton={false}
+        closeOnEscape={false}
+        closeOnClickOutside={false}
+        title="Your session has ended"
+        centered
+      >
+        <SignIn onDone={comeBack} isAgain />
+      </Modal>
+    </Workspace>
+  );
+}
+
+function Workspace({ me, children }: { readonly me: Me; readonly children: React.ReactNode }) {
+  const chosen = workspaces.useChosen(me);
+  return (
+    <MeContext value={{ me, ...chosen }}>
+      <Shell>
+        {/* Another workspace is another page: nothing of the one before is shown. */}
+        <Suspense fallback={<Loading />} key={chosen.workspaceId}>
+          <Pages />
+        </Suspense>
+      </Shell>
+      {children}
+    </MeContext>
+  );
+}
+
+const Pages = () => (
+  <Switch>
+    <Route path="/" component={Home} />
+    <Route path="/sources">
+      <Connectors kind="source" />
+    </Route>
+    <Route path="/sources/new/:connector?">
+      {({ connector }) => <NewEndpoint kind="source" connector={connector} key={connector} />}
+    </Route>
+    <Route path="/sources/:id">{({ id }) => <Endpoint kind="source" id={id} key={id} />}</Route>
+    <Route path="/destinations">
+      <Connectors kind="destination" />
+    </Route>
+    <Route path="/destinations/new/:connector?">
+      {({ connector }) => <NewEndpoint kind="destination" connector={connector} key={connector} />}
+    </Route>
+    <Route path="/destinations/:id">
+      {({ id }) => <Endpoint kind="destination" id={id} key={id} />}
+    </Route>
+    <Route path="/pipelines" component={Pipelines} />
+    <Route path="/pipelines/new/:kind?/:id?">
+      {({ kind, id }) => <NewPipeline kind={kind} id={id} />}
+    </Route>
+    <Route path="/pipelines/:id">{({ id }) => <Pipeline id={id} key={id} />}</Route>
+    <Route path="/jobs" component={Jobs} />
+    <Route path="/jobs/:id">{({ id }) => <Job id={id} key={id} />}</Route>
+    <Route>
+      <Redirect to="/" />
+    </Route>
+  </Switch>
+);

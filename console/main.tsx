@@ -1,0 +1,55 @@
+/**
+ * The console: one more client of the Control API, in a browser. Pages are in pages/, what they
+ * share in parts/, what is known of the API in api/ and model/.
+ */
+import "@mantine/core/styles.css";
+import "@mantine/notifications/styles.css";
+import "./console.css";
+import { createTheme, MantineProvider } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { Problem } from "./api/problem.ts";
+import { App } from "./app.tsx";
+
+const theme = createTheme({
+  primaryColor: "indigo",
+  defaultRadius: "md",
+  cursorType: "pointer",
+  respectReducedMotion: true,
+  components: {
+    // A style element would be needed to keep the page behind still; the policy allows none.
+    Modal: { defaultProps: { lockScroll: false, removeScrollProps: { enabled: false } } },
+    Drawer: { defaultProps: { lockScroll: false, removeScrollProps: { enabled: false } } },
+  },
+});
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // What the API has refused it refuses again; what did not come may come.
+      retry: (count, error) => count < 2 && !(error instanceof Problem && error.status < 500),
+    },
+  },
+});
+
+const root = document.getElementById("root");
+if (root)
+  createRoot(root).render(
+    <StrictMode>
+      {/* Styles come in files alone: nothing is written into the page. */}
+      <MantineProvider
+        theme={theme}
+        defaultColorScheme="auto"
+        withCssVariables={false}
+        withGlobalClasses={false}
+      >
+        <Notifications position="bottom-right" />
+        <QueryClientProvider client={queries}>
+          <App />
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  );

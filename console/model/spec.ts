@@ -1,0 +1,104 @@
+/** What a connector asks for, as fields of a form. */
+import { type Schema, Validator } from "@cfworker/json-schema";
+
+export interface Field {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string | undefined;
+  readonly isRequired: boolean;
+  readonly isSecret: boolean;
+  readonly kind: "text" | "long" | "number" | "switch" | "choice" | "list" | "json";
+  readonly options: readonly string[];
+  readonly example: string | undefined;
+  readonly initial: unknown;
+  readonly minimum: number | undefined;
+  readonly maximum: number | undefined;
+}
+
+export type Values = Readonly<Record<string, unknown>>;
+
+type Part = Readonly<Record<string, unknown>>;
+
+/** Required ones first; else in the order in which the connector names them. */
+export function fieldsOf(spec: Part): readonly Field[] {
+  const required = (spec.required ?? []) as readonly string[];
+  const properties = Object.entries((spec.properties ?? {}) as Record<string, Part>);
+  return properties
+    .map(([name, part]) => toField(name, part, required.includes(name)))
+    .toSorted((left, right) => Number(right.isRequired) - Number(left.isRequired));
+}
+
+function toField(name: string, part: Part, isRequired: boolean): Field {
+  const { title, description, examples, minimum, maximum } = part;
+  const isSecret = part.writeOnly === true || part.airbyte_secret === true;
+  return {
+    name,
+    title: typeof title === "string" ? title : name,
+    // The form sends secrets that way by itself.
+    description:
+      typeof description === "string"
+        ? description.replace(/ Accepted only via POST \S+$/, "")
+        : undefined,
+    isRequired,
+    isSecret,
+    kind: kindOf(part),
+    options: Array.isArray(part.enum) ? part.enum.map(String) : [],
+    example: Array.isArray(examples) && examples.length > 0 ? String(examples[0]) : undefined,
+    initial: isSecret ? undefined : part.default,
+    minimum: typeof minimum === "number" ? minimum : undefined,
+    maximum: typeof maximum === "number" ? maximum : undefined,
+  };
+}
+
+function kindOf({ type, enum: words, items, multiline }: Part): Field["kind"] {
+  if (Array.isArray(words)) return "choice";
+  if (type === "boolean") return "switch";
+  if (type === "integer" || type === "number") return "number";
+  if (type === "array" && (items as Part | undefined)?.type === "string") return "list";
+  if (type === "string") return multiline === true ? "long" : "text";
+  return "json";
+}
+
+export const initialValues = (fields: readonly Field[]): Values =>
+  Object.fromEntries(
+    fields.flatMap(({ name, initial }) => (initial === undefined ? [] : [[name, initial]])),
+  );
+
+const isMissing = (value: unknown) => value === undefined || value === "" || value === null;
+
+/** Values that were given; an empty text is none. */
+export const given = (values: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => !isMissing(value)));
+
+/**
+ * What is wrong, by field, before anybody is asked. The schema is interpreted: the page may not make
+ * code of it.
+ * @param stored names of secrets that are stored already
+ */
+export function faultsOf(
+  spec: Part,
+  values: Values,
+  stored: readonly string[] = [],
+): Readonly<Record<string, string>> {
+  const fields = fieldsOf(spec);
+  const faults: Record<string, string> = {};
+  for (const { name, isRequired } of fields)
+    if (isRequired && isMissing(values[name]) && !stored.includes(name))
+      faults[name] = "Fill this in.";
+  const { required: _, ...rest } = spec;
+  const { errors } = new Validator(rest as Schema, "2020-12", false).validate(given(values));
+  for (const { instanceLocation, error } of errors) {
+    const [, name] = instanceLocation.split("/");
+    const field = fields.find((one) => one.name === name);
+    // The deepest error of a field says most, and comes last.
+    if (field && !/^Property/.test(error) && !error.startsWith('Instance does not match "then"'))
+      faults[field.name] ??= sayFault(error, field);
+  }
+  return faults;
+}
+
+const sayFault = (error: string, { example }: Field): string => {
+  if (/pattern/i.test(error))
+    return example === undefined ? "It has not the right form." : `For example: ${example}`;
+  return error.replace(/^Instance is/, "It is");
+};

@@ -1,0 +1,119 @@
+/** The streams of a pipeline while they are chosen. */
+import { api, askNow } from "../api/client.ts";
+import type { schemas } from "../api/schema.ts";
+
+export type CatalogStream = schemas["CatalogStream"];
+export type Selection = schemas["StreamSelection"];
+/** By the stream's key. What is not in it is not read. */
+export type Selections = ReadonlyMap<string, Selection>;
+
+export const keyOf = ({
+  name,
+  namespace,
+}: {
+  readonly name: string;
+  readonly namespace?: string | null | undefined;
+}): string => JSON.stringify([namespace ?? null, name]);
+
+export interface Prepared {
+  readonly prepareId: string;
+  readonly streams: readonly CatalogStream[];
+  readonly suggested: Selections;
+  readonly warnings: schemas["PreparePipelineResult"]["warnings"];
+}
+
+/** Asks the source what it has, page by page. @throws Problem */
+export async function prepare(
+  sourceId: string,
+  destinationId: string,
+  refresh = false,
+): Promise<Prepared> {
+  const streams: CatalogStream[] = [];
+  const suggested = new Map<string, Selection>();
+  const warnings: schemas["PreparePipelineResult"]["warnings"] = [];
+  let cursor: string | undefined;
+  let prepareId = "";
+  do {
+    const page = await askNow(
+      api.POST("/pipelines/prepare", {
+        body: {
+          source_id: sourceId,
+          destination_id: destinationId,
+          limit: 1_000,
+          ...(cursor === undefined ? { refresh } : { cursor }),
+        },
+      }),
+    );
+    prepareId = page.prepare_id;
+    streams.push(...page.catalog.streams);
+    for (const one of page.suggested_configuration.streams) suggested.set(keyOf(one), one);
+    if (cursor === undefined) warnings.push(...page.warnings);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return { prepareId, streams, suggested, warnings };
+}
+
+export const columnsOf = ({ json_schema: schema }: CatalogStream): readonly string[] =>
+  Object.keys((schema.properties ?? {}) as object);
+
+/** The key that a selection has: its own, or the source's. */
+export const primaryKeyOf = (stream: CatalogStream, selection: Selection | undefined) =>
+  selection?.primary_key?.length ? selection.primary_key : stream.source_defined_primary_key;
+
+export const modes = {
+  "full_refresh overwrite": "Read all, replace",
+  "full_refresh append": "Read all, add",
+  "incremental append_dedup": "What changed, one row a key",
+  "incremental append": "What changed, add",
+  "full_refresh append_dedup": "Read all, one row a key",
+} as const;
+export type Mode = keyof typeof modes;
+
+export const modeOf = ({
+  sync_mode: sync = "full_refresh",
+  destination_sync_mode: write = "overwrite",
+}: Selection): Mode => `${sync} ${write}` as Mode;
+
+/** The modes that a stream can have. One row a key needs a key. */
+export const modesOf = (stream: CatalogStream, selection: Selection): readonly Mode[] =>
+  (Object.keys(modes) as Mode[]).filter((mode) => {
+    if (mode === modeOf(selection)) return true;
+    if (mode === "full_refresh append_dedup") return false;
+    if (mode.startsWith("incremental") && !stream.supported_sync_modes.includes("incremental"))
+      return false;
+    return !mode.endsWith("append_dedup") || primaryKeyOf(stream, selection).length > 0;
+  });
+
+/** A selection in another mode, with the cursor that it then needs. */
+export function inMode(stream: CatalogStream, selection: Selection, mode: Mode): Selection {
+  const [sync, write] = mode.split(" ") as [schemas["SyncMode"], schemas["DestinationSyncMode"]];
+  const cursor = selection.cursor_field?.length
+    ? selection.cursor_field
+    : stream.default_cursor_field.length > 0
+      ? stream.default_cursor_field
+      : stream.proposed_cursors.slice(0, 1).map(({ field }) => field);
+  return {
+    ...selection,
+    sync_mode: sync,
+    destination_sync_mode: write,
+    ...(sync === "incremental" ? { cursor_field: cursor } : {}),
+  };
+}
+
+/** What may be a cursor: first what is proposed. */
+export const cursorsOf = (stream: CatalogStream): readonly string[] => {
+  const proposed = stream.proposed_cursors.map(({ field }) => field);
+  return [...proposed, ...columnsOf(stream).filter((one) => !proposed.includes(one))];
+};
+
+/** What is chosen first for a stream: as the API suggests it, or all of it. */
+export const firstSelection = (
+  stream: CatalogStream,
+  { suggested }: Pick<Prepared, "suggested">,
+): Selection =>
+  suggested.get(keyOf(stream)) ?? {
+    name: stream.name,
+    namespace: stream.namespace,
+    sync_mode: "full_refresh",
+    destination_sync_mode: "overwrite",
+  };

@@ -1,0 +1,185 @@
+import { Button, TextInput } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, ask, isProposal } from "../api/client.ts";
+import { type Problem, toProblem } from "../api/problem.ts";
+import type { schemas } from "../api/schema.ts";
+import { type Kind, useConnectors } from "../model/queries.ts";
+import { create } from "../model/save.ts";
+import { faultsOf, fieldsOf, initialValues } from "../model/spec.ts";
+import { spoken } from "../model/words.ts";
+import { Head } from "../parts/head.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { SpecFields } from "../parts/spec-form.tsx";
+import { Loaded, ProblemNote } from "../parts/states.tsx";
+import { tell } from "../parts/tell.ts";
+
+type Connector = schemas["Connector"];
+
+export default function NewEndpoint({
+  kind,
+  connector,
+}: {
+  readonly kind: Kind;
+  readonly connector: string | undefined;
+}) {
+  const connectors = useConnectors();
+  return (
+    <Loaded query={connectors}>
+      {(all) => {
+        const chosen = all.find(({ connector_id: id }) => id === connector);
+        return chosen ? (
+          <Form kind={kind} connector={chosen} />
+        ) : (
+          <Catalogue kind={kind} all={all.filter(({ type }) => type === kind)} />
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function Catalogue({ kind, all }: { readonly kind: Kind; readonly all: readonly Connector[] }) {
+  const [search, setSearch] = useState("");
+  const wanted = search.toLowerCase();
+  const found = all.filter(({ name, category }) =>
+    `${name} ${spoken(category)}`.toLowerCase().includes(wanted),
+  );
+  return (
+    <>
+      <Head title={`Add a ${kind}`} up={{ to: `/${kind}s`, label: `${spoken(kind)}s` }} />
+      <div className="stack">
+        <TextInput
+          aria-label="Search connectors"
+          placeholder="Search"
+          leftSection={<Icon name="search" />}
+          value={search}
+          onChange={(event) => setSearch(event.currentTarget.value)}
+          maw="22rem"
+        />
+        <div className="cards">
+          {found.map((one) => {
+            const { connector_id: id, name, category } = one;
+            const why = whyNot(one);
+            const inside = (
+              <>
+                <span className="name">{name}</span>
+                <span className="dim">{spoken(category)}</span>
+                {why === undefined ? null : <span className="dim">{why}</span>}
+              </>
+            );
+            return why === undefined ? (
+              <Link key={id} href={`/${kind}s/new/${id}`} className="card">
+                {inside}
+              </Link>
+            ) : (
+              <div key={id} className="card">
+                {inside}
+              </div>
+            );
+          })}
+        </div>
+        {found.length === 0 ? <p className="dim">No connector is called “{search}”.</p> : null}
+      </div>
+    </>
+  );
+}
+
+/** Why a connector cannot be added here; undefined: it can. */
+function whyNot({ enabled, auth_types: types }: Connector): string | undefined {
+  if (!enabled) return "Disabled by the operator.";
+  return types.length > 0 && types.every((type) => type === "oauth2")
+    ? "Its accounts are connected over the API: POST /credentials/source/oauth/start."
+    : undefined;
+}
+
+function Form({ kind, connector }: { readonly kind: Kind; readonly connector: Connector }) {
+  const { connector_id: id, name } = connector;
+  const spec = useQuery({
+    queryKey: ["in", "spec", id],
+    queryFn: () =>
+      ask(api.GET("/connectors/{connector_id}/spec", { params: { path: { connector_id: id } } })),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return (
+    <>
+      <Head
+        title={`Add ${name}`}
+        up={{ to: `/${kind}s/new`, label: `All ${kind}s that can be added` }}
+      />
+      <Loaded query={spec}>
+        {(data) => <SpecForm kind={kind} connector={connector} spec={data} />}
+      </Loaded>
+    </>
+  );
+}
+
+function SpecForm({
+  kind,
+  connector,
+  spec,
+}: {
+  readonly kind: Kind;
+  readonly connector: Connector;
+  readonly spec: schemas["GetConnectorSpecResult"];
+}) {
+  const schema = spec.connection_specification;
+  const fields = fieldsOf(schema);
+  const [title, setTitle] = useState(connector.name);
+  const [values, setValues] = useState(() => initialValues(fields));
+  const [faults, setFaults] = useState<Readonly<Record<string, string>>>({});
+  const [problem, setProblem] = useState<Problem>();
+  const [isBusy, setBusy] = useState(false);
+  const [, go] = useLocation();
+  const queries = useQueryClient();
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const found = faultsOf(schema, values);
+    setFaults(found);
+    setProblem(undefined);
+    if (Object.keys(found).length > 0) return;
+    setBusy(true);
+    try {
+      const made = await create({
+        kind,
+        name: title,
+        connectorId: connector.connector_id,
+        fields,
+        values,
+        startPath: spec.auth.start_path,
+      });
+      await queries.invalidateQueries({ queryKey: ["in", kind] });
+      tell.outcome(made, `${title} works and was saved.`);
+      go(isProposal(made) ? `/${kind}s` : `/${kind}s/${made.id}`);
+    } catch (error) {
+      const thrown = toProblem(error);
+      setFaults(thrown.fields);
+      setProblem(thrown);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form className="form panel" noValidate onSubmit={(event) => void submit(event)}>
+      <TextInput
+        label="Name"
+        description={`What this ${kind} is called here.`}
+        value={title}
+        onChange={(event) => setTitle(event.currentTarget.value)}
+        error={title.trim() === "" ? "Give it a name." : undefined}
+        required
+      />
+      <SpecFields fields={fields} values={values} faults={faults} onChange={setValues} />
+      {problem === undefined ? null : <ProblemNote error={problem} />}
+      <div>
+        <Button type="submit" loading={isBusy} disabled={title.trim() === ""}>
+          Save &amp; Test
+        </Button>
+      </div>
+      <span className="dim">
+        The connection is tested first. When the test fails, nothing is saved.
+      </span>
+    </form>
+  );
+}

@@ -1,0 +1,221 @@
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { api, ask } from "../api/client.ts";
+import type { schemas } from "../api/schema.ts";
+import { useEndpoints, useJobs, usePipelines } from "../model/queries.ts";
+import { scheduleWords } from "../model/words.ts";
+import { DayChart } from "../parts/day-chart.tsx";
+import { Head } from "../parts/head.tsx";
+import { useMe } from "../parts/me.tsx";
+import { Loaded } from "../parts/states.tsx";
+import { Ago, Status } from "../parts/status.tsx";
+
+type Pipeline = schemas["Pipeline"];
+
+const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** What needs somebody, what runs, and how fresh everything is. */
+export default function Home() {
+  const pipelines = usePipelines();
+  return (
+    <>
+      <Head title="Home" />
+      <Loaded query={pipelines}>
+        {(all) =>
+          all.length === 0 ? (
+            <FirstSteps />
+          ) : (
+            <div className="stack">
+              <Attention all={all} />
+              <div className="columns">
+                <Rows />
+                <Running all={all} />
+              </div>
+              <Freshness all={all} />
+            </div>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+/** An empty workspace: the way to the first rows. */
+function FirstSteps() {
+  const { mayWrite } = useMe();
+  const sources = useEndpoints("source");
+  const destinations = useEndpoints("destination");
+  const hasSource = (sources.data?.length ?? 0) > 0;
+  const hasDestination = (destinations.data?.length ?? 0) > 0;
+  const steps = [
+    {
+      title: "Add a source",
+      text: "Where rows are read: a database, or an account of an application.",
+      to: "/sources/new",
+      isDone: hasSource,
+    },
+    {
+      title: "Add a destination",
+      text: "Where rows go. DuckDB is a file beside the server and needs nothing.",
+      to: "/destinations/new",
+      isDone: hasDestination,
+    },
+    {
+      title: "Create a pipeline",
+      text: "Choose the streams, and when they are read.",
+      to: "/pipelines/new",
+      isDone: false,
+    },
+  ];
+  const next = steps.find(({ isDone }) => !isDone);
+  return (
+    <section className="panel">
+      <h2>From nothing to rows</h2>
+      <ol className="steps">
+        {steps.map((step, index) => (
+          <li key={step.to} className="card">
+            <span className="dim">{step.isDone ? "Done" : `Step ${index + 1}`}</span>
+            <span className="name">{step.title}</span>
+            <span className="dim grow">{step.text}</span>
+            {mayWrite && !step.isDone ? (
+              <div>
+                <Button
+                  component={Link}
+                  href={step.to}
+                  variant={step === next ? "filled" : "default"}
+                  size="xs"
+                  mt="xs"
+                >
+                  {step.title}
+                </Button>
+              </div>
+            ) : null}
+          </li>
+        ))}
+      </ol>
+      {mayWrite ? null : (
+        <p className="dim">An editor or an administrator of this workspace sets these up.</p>
+      )}
+    </section>
+  );
+}
+
+const needs = ({ sync_state: state, pause_reason: reason }: Pipeline) =>
+  state === "failed" || state === "incomplete" || reason !== null;
+
+function Attention({ all }: { readonly all: readonly Pipeline[] }) {
+  const found = all.filter(needs);
+  if (found.length === 0) return null;
+  return (
+    <section>
+      <h2 className="section">Needs you</h2>
+      <ul className="rows">
+        {found.map((one) => (
+          <li key={one.pipeline_id}>
+            <Link
+              className="row"
+              href={
+                one.last_job === null || one.pause_reason !== null
+                  ? `/pipelines/${one.pipeline_id}`
+                  : `/jobs/${one.last_job.job_id}`
+              }
+            >
+              <span className="name">{one.name}</span>
+              <span className="dim wide">
+                {one.pause_reason === null
+                  ? "Its last job says what went wrong, and what to do."
+                  : `svc has paused it: ${one.pause_reason}`}
+              </span>
+              <span className="dim later">
+                {one.last_job === null ? null : <Ago at={one.last_job.created_at} />}
+              </span>
+              <span className="right">
+                <Status of={one.sync_state} />
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Rows() {
+  const rows = useQuery({
+    queryKey: ["in", "rows-per-day"],
+    queryFn: () => ask(api.GET("/rows-per-day", { params: { query: { time_zone: timeZone } } })),
+    refetchInterval: 60_000,
+  });
+  return (
+    <section className="panel">
+      <h2>Rows written</h2>
+      <Loaded query={rows}>{({ days }) => <DayChart days={days} />}</Loaded>
+    </section>
+  );
+}
+
+function Running({ all }: { readonly all: readonly Pipeline[] }) {
+  const jobs = useJobs({ limit: 50 });
+  return (
+    <section className="panel">
+      <h2>Running now</h2>
+      <Loaded query={jobs}>
+        {({ items }) => {
+          const running = items.filter(
+            ({ status }) => status === "running" || status === "queued" || status === "incomplete",
+          );
+          if (running.length === 0) return <span className="dim">Nothing runs at the moment.</span>;
+          return (
+            <div className="stack" style={{ gap: "0.7rem" }}>
+              {running.map((job) => (
+                <div key={job.job_id} style={{ display: "flex", gap: "0.75rem" }}>
+                  <Link href={`/jobs/${job.job_id}`} className="grow">
+                    {all.find((one) => one.pipeline_id === job.pipeline_id)?.name ?? job.kind}
+                  </Link>
+                  <Status of={job.status} />
+                </div>
+              ))}
+            </div>
+          );
+        }}
+      </Loaded>
+    </section>
+  );
+}
+
+function Freshness({ all }: { readonly all: readonly Pipeline[] }) {
+  return (
+    <section>
+      <h2 className="section">Pipelines</h2>
+      <ul className="rows">
+        {all.slice(0, 50).map((one) => (
+          <li key={one.pipeline_id}>
+            <Link href={`/pipelines/${one.pipeline_id}`} className="row">
+              <span className="name">{one.name}</span>
+              <span className="dim wide">
+                {one.last_job?.ended_at && one.last_job.status === "succeeded" ? (
+                  <>
+                    Fresh as of <Ago at={one.last_job.ended_at} />
+                  </>
+                ) : (
+                  scheduleWords(one.schedule)
+                )}
+              </span>
+              <span className="dim later">
+                {one.next_run_at === null ? null : (
+                  <>
+                    Next <Ago at={one.next_run_at} />
+                  </>
+                )}
+              </span>
+              <span className="right">
+                <Status of={one.sync_state} />
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

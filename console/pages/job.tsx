@@ -1,0 +1,216 @@
+import { Alert, Button } from "@mantine/core";
+import { useState } from "react";
+import { Link } from "wouter";
+import { api, ask } from "../api/client.ts";
+import type { schemas } from "../api/schema.ts";
+import { usePipelines } from "../model/queries.ts";
+import { useJob, type WatchedJob } from "../model/use-job.ts";
+import { bytes, count, lasted, moment, plural, spoken } from "../model/words.ts";
+import { Head } from "../parts/head.tsx";
+import { Log } from "../parts/log.tsx";
+import { useMe } from "../parts/me.tsx";
+import { Loading, ProblemNote } from "../parts/states.tsx";
+import { Ago, Status } from "../parts/status.tsx";
+import { tell } from "../parts/tell.ts";
+
+/** One job: how far it is, what it says, and why it failed. */
+export default function JobPage({ id }: { readonly id: string }) {
+  const watched = useJob(id);
+  const pipelines = usePipelines();
+  const { job, problem } = watched;
+  if (!job) return problem ? <ProblemNote error={problem} /> : <Loading />;
+  const pipeline = pipelines.data?.find((one) => one.pipeline_id === job.pipeline_id);
+  const up =
+    job.pipeline_id === null
+      ? { to: "/jobs", label: "Jobs" }
+      : { to: `/pipelines/${job.pipeline_id}`, label: pipeline?.name ?? "Pipeline" };
+  return (
+    <>
+      <Head
+        title={`${spoken(job.job_type)} of ${moment(job.created_at)}`}
+        up={up}
+        aside={<Status of={job.status} />}
+      >
+        <Cancel job={job} />
+      </Head>
+      <div className="stack">
+        {problem ? <ProblemNote error={problem} /> : null}
+        <Failed job={job} />
+        <Numbers job={job} />
+        <Streams {...watched} />
+        <Attempts {...watched} />
+        <Log lines={watched.log} dropped={watched.dropped} />
+      </div>
+    </>
+  );
+}
+
+const isRunning = ({ status }: schemas["Job"]) =>
+  status === "pending" || status === "queued" || status === "running" || status === "incomplete";
+
+function Cancel({ job }: { readonly job: schemas["Job"] }) {
+  const { mayRun } = useMe();
+  const [isBusy, setBusy] = useState(false);
+  if (!mayRun || !isRunning(job)) return null;
+  const cancel = async () => {
+    setBusy(true);
+    try {
+      const path = { job_id: job.job_id };
+      tell.outcome(
+        await ask(api.POST("/jobs/{job_id}/cancel", { params: { path } })),
+        "It is being cancelled. Rows that have arrived stay.",
+      );
+    } catch (error) {
+      tell.problem(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Button
+      variant="default"
+      onClick={() => void cancel()}
+      loading={isBusy}
+      disabled={job.cancel_requested}
+    >
+      {job.cancel_requested ? "Is being cancelled" : "Cancel"}
+    </Button>
+  );
+}
+
+function Failed({ job }: { readonly job: schemas["Job"] }) {
+  const { failure, next_attempt_at: next, pipeline_id: pipelineId } = job;
+  if (failure === null) return null;
+  const isOver = !isRunning(job);
+  return (
+    <Alert
+      color={isOver ? "red" : "orange"}
+      variant="light"
+      title={isOver ? "Why it failed" : "An attempt failed"}
+      role="alert"
+    >
+      <div className="stack" style={{ gap: "0.5rem" }}>
+        <span>{failure.message}</span>
+        {failure.stream === undefined ? null : (
+          <span>
+            Stream: <bdi>{failure.stream}</bdi>
+          </span>
+        )}
+        <span className="dim">
+          {failure.code} · {spoken(failure.origin)}
+          {next === null ? null : (
+            <>
+              {" "}
+              · the next attempt begins <Ago at={next} />
+            </>
+          )}
+        </span>
+        {isOver && failure.type === "auth_error" && pipelineId !== null ? (
+          <Link href={`/pipelines/${pipelineId}`}>To the pipeline and its source</Link>
+        ) : null}
+      </div>
+    </Alert>
+  );
+}
+
+function Numbers({ job }: { readonly job: schemas["Job"] }) {
+  const facts = [
+    ["Rows written", count(job.records_synced)],
+    ["Rows read", count(job.records_read)],
+    ["Size", bytes(job.bytes_synced)],
+    ["Time", job.started_at === null ? "Not begun" : lasted(job.started_at, job.ended_at)],
+  ] as const;
+  return (
+    <div className="cards" style={{ gridTemplateColumns: "repeat(auto-fit, minmax(9rem, 1fr))" }}>
+      {facts.map(([name, value]) => (
+        <div key={name} className="panel" style={{ padding: "0.9rem 1.1rem" }}>
+          <div className="dim">{name}</div>
+          <div className="big">{value}</div>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** So many are drawn; a job may have thousands. What runs or failed comes first. */
+const shown = 200;
+const order = ["running", "incomplete", "pending", "complete"] as const;
+
+function Streams({ streams }: WatchedJob) {
+  if (streams.length === 0) return null;
+  const done = streams.filter(({ status }) => status === "complete").length;
+  const sorted = streams.toSorted(
+    (left, right) => order.indexOf(left.status) - order.indexOf(right.status),
+  );
+  const most = Math.max(1, ...streams.map((one) => one.records_emitted));
+  return (
+    <section className="panel">
+      <h2>
+        Streams, {count(done)} of {count(streams.length)} done
+      </h2>
+      <div
+        className="meter"
+        role="progressbar"
+        aria-label="Streams that are done"
+        aria-valuemin={0}
+        aria-valuemax={streams.length}
+        aria-valuenow={done}
+        style={{ marginBottom: "1rem" }}
+      >
+        <div style={{ width: `${(100 * done) / streams.length}%` }} />
+      </div>
+      <div className="stack" style={{ gap: "0.7rem" }}>
+        {sorted.slice(0, shown).map((one) => (
+          <div
+            key={JSON.stringify([one.namespace, one.name])}
+            className="stack"
+            style={{ gap: "0.2rem" }}
+          >
+            <div style={{ display: "flex", gap: "0.75rem", alignItems: "baseline" }}>
+              <bdi className="name grow">{one.name}</bdi>
+              <span className="dim">{plural(one.records_committed, "row")}</span>
+              <Status of={one.status} />
+            </div>
+            {one.status === "running" ? (
+              <div className="meter" aria-hidden="true">
+                <div style={{ width: `${(100 * one.records_committed) / most}%` }} />
+              </div>
+            ) : null}
+            {one.failure === null ? null : (
+              <span style={{ color: "var(--mantine-color-error)", overflowWrap: "anywhere" }}>
+                {one.failure.message}
+              </span>
+            )}
+          </div>
+        ))}
+        {sorted.length > shown ? (
+          <span className="dim">And {count(sorted.length - shown)} more.</span>
+        ) : null}
+      </div>
+    </section>
+  );
+}
+
+function Attempts({ attempts }: WatchedJob) {
+  if (attempts.length < 2) return null;
+  return (
+    <section className="panel">
+      <h2>Attempts</h2>
+      <div className="stack" style={{ gap: "0.7rem" }}>
+        {attempts.map((one) => (
+          <div key={one.attempt}>
+            <div style={{ display: "flex", gap: "0.75rem", alignItems: "baseline" }}>
+              <span className="name">{one.attempt}</span>
+              <span className="dim grow">
+                {moment(one.started_at)} · {lasted(one.started_at, one.ended_at)} ·{" "}
+                {plural(one.records_committed, "row")}
+              </span>
+              <Status of={one.status} />
+            </div>
+            {one.failure === null ? null : <span className="dim">{one.failure.message}</span>}
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,207 @@
+import { Alert, Button, Loader, NativeSelect, TextInput } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, ask, isProposal } from "../api/client.ts";
+import type { schemas } from "../api/schema.ts";
+import { type Endpoint, useEndpoints } from "../model/queries.ts";
+import { type Prepared, prepare, type Selections } from "../model/streams.ts";
+import { plural } from "../model/words.ts";
+import { Head } from "../parts/head.tsx";
+import { ScheduleField } from "../parts/schedule-field.tsx";
+import { Empty, Loaded, ProblemNote } from "../parts/states.tsx";
+import { StreamTable } from "../parts/stream-table.tsx";
+import { tell } from "../parts/tell.ts";
+
+export default function NewPipeline({
+  kind,
+  id,
+}: {
+  readonly kind: string | undefined;
+  readonly id: string | undefined;
+}) {
+  const sources = useEndpoints("source");
+  const destinations = useEndpoints("destination");
+  return (
+    <>
+      <Head title="Create a pipeline" up={{ to: "/pipelines", label: "Pipelines" }} />
+      <Loaded query={sources}>
+        {(from) => (
+          <Loaded query={destinations}>
+            {(to) =>
+              from.length === 0 || to.length === 0 ? (
+                <Missing what={from.length === 0 ? "source" : "destination"} />
+              ) : (
+                <Choice
+                  sources={from}
+                  destinations={to}
+                  source={kind === "source" ? id : undefined}
+                  destination={kind === "destination" ? id : undefined}
+                />
+              )
+            }
+          </Loaded>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+const Missing = ({ what }: { readonly what: string }) => (
+  <Empty
+    title={`First a ${what}`}
+    text="A pipeline goes from a source to a destination: one of them is still missing."
+    action={
+      <Button component={Link} href={`/${what}s/new`}>
+        Add a {what}
+      </Button>
+    }
+  />
+);
+
+function Choice({
+  sources,
+  destinations,
+  ...chosen
+}: {
+  readonly sources: readonly Endpoint[];
+  readonly destinations: readonly Endpoint[];
+  readonly source: string | undefined;
+  readonly destination: string | undefined;
+}) {
+  const only = (list: readonly Endpoint[]) => (list.length === 1 ? (list[0]?.id ?? "") : "");
+  const [source, setSource] = useState(chosen.source ?? only(sources));
+  const [destination, setDestination] = useState(chosen.destination ?? only(destinations));
+  const select = (
+    label: string,
+    list: readonly Endpoint[],
+    value: string,
+    set: (id: string) => void,
+  ) => (
+    <NativeSelect
+      label={label}
+      value={value}
+      onChange={(event) => set(event.currentTarget.value)}
+      data={[
+        ...(value === "" ? [{ value: "", label: "Choose…" }] : []),
+        ...list.map((one) => ({ value: one.id, label: one.name })),
+      ]}
+    />
+  );
+  return (
+    <div className="stack">
+      <div className="panel columns">
+        {select("From", sources, source, setSource)}
+        {select("To", destinations, destination, setDestination)}
+      </div>
+      {source === "" || destination === "" ? null : (
+        <Prepare key={`${source} ${destination}`} source={source} destination={destination} />
+      )}
+    </div>
+  );
+}
+
+function Prepare({
+  source,
+  destination,
+}: {
+  readonly source: string;
+  readonly destination: string;
+}) {
+  const prepared = useQuery({
+    queryKey: ["in", "prepare", source, destination],
+    queryFn: () => prepare(source, destination),
+    staleTime: 1_200_000,
+    retry: false,
+  });
+  if (prepared.isPending)
+    return (
+      <div className="panel empty" aria-live="polite">
+        <Loader size="sm" />
+        <p>The source is asked what it has.</p>
+      </div>
+    );
+  if (prepared.isError)
+    return <ProblemNote error={prepared.error} onRetry={() => void prepared.refetch()} />;
+  return <Streams source={source} destination={destination} prepared={prepared.data} />;
+}
+
+function Streams({
+  source,
+  destination,
+  prepared,
+}: {
+  readonly source: string;
+  readonly destination: string;
+  readonly prepared: Prepared;
+}) {
+  const [selections, setSelections] = useState<Selections>(() => prepared.suggested);
+  const [schedule, setSchedule] = useState<schemas["Schedule"]>({ type: "manual" });
+  const [name, setName] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<unknown>();
+  const [, go] = useLocation();
+  const queries = useQueryClient();
+  useEffect(() => setSelections(prepared.suggested), [prepared]);
+  const create = async () => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      const made = await ask(
+        api.POST("/pipelines", {
+          body: {
+            source_id: source,
+            destination_id: destination,
+            prepare_id: prepared.prepareId,
+            streams: [...selections.values()],
+            schedule,
+            ...(name.trim() === "" ? {} : { name: name.trim() }),
+          },
+        }),
+      );
+      await queries.invalidateQueries({ queryKey: ["in", "pipelines"] });
+      tell.outcome(made, `${"name" in made ? made.name : "The pipeline"} was created.`);
+      go(isProposal(made) ? "/pipelines" : `/pipelines/${made.pipeline_id}`);
+    } catch (error) {
+      setProblem(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <section>
+        <h2 className="section">Streams</h2>
+        <div className="stack">
+          {prepared.warnings.map(({ reason, message, stream_count: streams }) => (
+            <Alert key={reason} color="yellow" variant="light">
+              {message} ({plural(streams, "stream")})
+            </Alert>
+          ))}
+          <StreamTable prepared={prepared} selections={selections} onChange={setSelections} />
+        </div>
+      </section>
+      <div className="columns">
+        <section className="panel">
+          <h2>When</h2>
+          <ScheduleField value={schedule} onChange={setSchedule} />
+        </section>
+        <section className="panel stack" style={{ alignContent: "start" }}>
+          <TextInput
+            label="Name"
+            description="Without one it is called after its source and destination."
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          {problem === undefined ? null : <ProblemNote error={problem} />}
+          <div>
+            <Button onClick={() => void create()} loading={isBusy} disabled={selections.size === 0}>
+              Create the pipeline
+            </Button>
+          </div>
+          {selections.size === 0 ? <span className="dim">Choose at least one stream.</span> : null}
+        </section>
+      </div>
+    </>
+  );
+}

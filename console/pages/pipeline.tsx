@@ -1,0 +1,369 @@
+import { Alert, Button, Menu, Modal, Tabs, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, ask, isProposal } from "../api/client.ts";
+import type { schemas } from "../api/schema.ts";
+import { useEndpoints, useJobs } from "../model/queries.ts";
+import { lasted, moment, plural, scheduleWords, spoken } from "../model/words.ts";
+import { Head } from "../parts/head.tsx";
+import { JobRows } from "../parts/job-rows.tsx";
+import { useMe } from "../parts/me.tsx";
+import { PipelineStreams } from "../parts/pipeline-streams.tsx";
+import { ScheduleField } from "../parts/schedule-field.tsx";
+import { Loaded, ProblemNote } from "../parts/states.tsx";
+import { Ago, Status } from "../parts/status.tsx";
+import { tell } from "../parts/tell.ts";
+
+type Pipeline = schemas["PipelineWithStreams"];
+
+export default function PipelinePage({ id }: { readonly id: string }) {
+  const query = useQuery({
+    queryKey: ["in", "pipelines", id],
+    queryFn: () =>
+      ask(api.GET("/pipelines/{pipeline_id}", { params: { path: { pipeline_id: id } } })),
+    refetchInterval: 10_000,
+  });
+  return (
+    <Loaded query={query}>
+      {(pipeline) => (
+        <>
+          <Head
+            title={pipeline.name}
+            up={{ to: "/pipelines", label: "Pipelines" }}
+            aside={<Status of={pipeline.sync_state} />}
+          >
+            <Actions pipeline={pipeline} />
+          </Head>
+          <Tabs defaultValue="overview" keepMounted={false}>
+            <Tabs.List mb="lg">
+              <Tabs.Tab value="overview">Overview</Tabs.Tab>
+              <Tabs.Tab value="streams">Streams</Tabs.Tab>
+              <Tabs.Tab value="settings">Settings</Tabs.Tab>
+            </Tabs.List>
+            <Tabs.Panel value="overview">
+              <Overview pipeline={pipeline} />
+            </Tabs.Panel>
+            <Tabs.Panel value="streams">
+              <PipelineStreams pipeline={pipeline} />
+            </Tabs.Panel>
+            <Tabs.Panel value="settings">
+              <Settings pipeline={pipeline} />
+            </Tabs.Panel>
+          </Tabs>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+interface Of {
+  readonly pipeline: Pipeline;
+}
+
+function Actions({ pipeline }: Of) {
+  const { mayRun, mayWrite } = useMe();
+  const [isBusy, setBusy] = useState(false);
+  const [asks, { open, close }] = useDisclosure(false);
+  const [, go] = useLocation();
+  const queries = useQueryClient();
+  if (!mayRun) return null;
+  const path = { pipeline_id: pipeline.pipeline_id };
+  const isPaused = pipeline.status === "paused";
+
+  const act = async (work: () => Promise<void>) => {
+    setBusy(true);
+    try {
+      await work();
+      await queries.invalidateQueries({ queryKey: ["in"] });
+    } catch (error) {
+      tell.problem(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const sync = (fullRefresh: boolean) =>
+    act(async () => {
+      const made = await ask(
+        api.POST("/pipelines/{pipeline_id}/sync", {
+          params: { path },
+          body: fullRefresh ? { full_refresh: true } : {},
+        }),
+      );
+      if (tell.outcome(made, "It has begun.") && !isProposal(made)) go(`/jobs/${made.job.job_id}`);
+    });
+  const turn = () =>
+    act(async () => {
+      const asked = isPaused
+        ? ask(api.POST("/pipelines/{pipeline_id}/resume", { params: { path } }))
+        : ask(api.POST("/pipelines/{pipeline_id}/pause", { params: { path }, body: {} }));
+      tell.outcome(await asked, isPaused ? "It goes on." : "It is paused.");
+    });
+  return (
+    <>
+      {isPaused ? (
+        <Button onClick={() => void turn()} loading={isBusy}>
+          Resume
+        </Button>
+      ) : (
+        <Button onClick={() => void sync(false)} loading={isBusy}>
+          Sync now
+        </Button>
+      )}
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" aria-label="More actions">
+            More
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {isPaused ? null : (
+            <>
+              <Menu.Item onClick={() => void sync(true)}>Read everything anew</Menu.Item>
+              <Menu.Item onClick={() => void turn()}>Pause</Menu.Item>
+            </>
+          )}
+          {mayWrite ? (
+            <Menu.Item color="red" onClick={open}>
+              Delete
+            </Menu.Item>
+          ) : null}
+        </Menu.Dropdown>
+      </Menu>
+      <Delete pipeline={pipeline} isOpen={asks} onClose={close} />
+    </>
+  );
+}
+
+function Delete({
+  pipeline,
+  isOpen,
+  onClose,
+}: Of & { readonly isOpen: boolean; readonly onClose: () => void }) {
+  const [problem, setProblem] = useState<unknown>();
+  const [, go] = useLocation();
+  const queries = useQueryClient();
+  const remove = async () => {
+    try {
+      const path = { connection_id: pipeline.connection_id };
+      const gone = await ask(api.DELETE("/connections/{connection_id}", { params: { path } }));
+      onClose();
+      if (tell.outcome(gone, `${pipeline.name} was deleted.`)) go("/pipelines");
+      await queries.invalidateQueries({ queryKey: ["in", "pipelines"], exact: true });
+    } catch (error) {
+      setProblem(error);
+    }
+  };
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={`Delete ${pipeline.name}?`} centered>
+      <div className="stack">
+        <span>Its tables stay in the destination. A job under way ends.</span>
+        {problem === undefined ? null : <ProblemNote error={problem} />}
+        <div style={{ display: "flex", gap: "0.75rem" }}>
+          <Button color="red" onClick={() => void remove()}>
+            Delete
+          </Button>
+          <Button variant="default" onClick={onClose}>
+            Keep it
+          </Button>
+        </div>
+      </div>
+    </Modal>
+  );
+}
+
+function Overview({ pipeline }: Of) {
+  const jobs = useJobs({ pipeline_id: pipeline.pipeline_id, limit: 30 });
+  const sources = useEndpoints("source");
+  const destinations = useEndpoints("destination");
+  const { source_id: source, destination_id: destination, next_run_at: next } = pipeline;
+  const nameOf = (list: typeof sources, id: string) =>
+    list.data?.find((one) => one.id === id)?.name ?? "…";
+  return (
+    <div className="stack">
+      {pipeline.pause_reason === null ? null : (
+        <Alert color="yellow" variant="light" title="svc has paused it">
+          {pipeline.pause_reason} Resuming accepts what has changed.
+        </Alert>
+      )}
+      <div className="columns">
+        <section className="panel">
+          <h2>What it does</h2>
+          <dl className="facts">
+            <dt>From</dt>
+            <dd>
+              <Link href={`/sources/${source}`}>{nameOf(sources, source)}</Link>
+            </dd>
+            <dt>To</dt>
+            <dd>
+              <Link href={`/destinations/${destination}`}>{nameOf(destinations, destination)}</Link>
+            </dd>
+            <dt>Reads</dt>
+            <dd>{plural(pipeline.stream_count, "stream")}</dd>
+            <dt>When</dt>
+            <dd>{scheduleWords(pipeline.schedule)}</dd>
+            <dt>Next</dt>
+            <dd>{next === null ? "When somebody starts it" : <Ago at={next} />}</dd>
+          </dl>
+        </section>
+        <section className="panel">
+          <h2>History</h2>
+          <Loaded query={jobs}>
+            {({ items }) =>
+              items.length === 0 ? (
+                <span className="dim">It has not run yet.</span>
+              ) : (
+                <History jobs={items} />
+              )
+            }
+          </Loaded>
+        </section>
+      </div>
+      {jobs.data && jobs.data.items.length > 0 ? <JobRows jobs={jobs.data.items} /> : null}
+    </div>
+  );
+}
+
+/** One bar for each job, the newest at the right; the longer it took, the higher. */
+function History({ jobs }: { readonly jobs: readonly schemas["Job"][] }) {
+  const lengthOf = ({ started_at: from, ended_at: to }: schemas["Job"]) =>
+    from === null ? 0 : (to === null ? Date.now() : Date.parse(to)) - Date.parse(from);
+  const longest = Math.max(1, ...jobs.map(lengthOf));
+  return (
+    <>
+      <div className="history">
+        {jobs.toReversed().map((job) => {
+          const text = `${spoken(job.status)}, ${moment(job.created_at)}${job.started_at === null ? "" : `, ${lasted(job.started_at, job.ended_at)}`}`;
+          return (
+            <Link
+              key={job.job_id}
+              href={`/jobs/${job.job_id}`}
+              data-status={job.status}
+              title={text}
+              aria-label={text}
+              style={{ height: `${Math.max(12, (100 * lengthOf(job)) / longest)}%` }}
+            />
+          );
+        })}
+      </div>
+      <p className="dim" style={{ margin: "0.6rem 0 0" }}>
+        The last {plural(jobs.length, "job")}: how long each took.
+      </p>
+    </>
+  );
+}
+
+const policies = {
+  propagate_columns: "Take new columns over",
+  propagate_fully: "Take new columns and streams over",
+  ignore: "Leave it",
+  pause: "Pause, and ask",
+} as const;
+
+function Settings({ pipeline }: Of) {
+  const { mayWrite } = useMe();
+  const [name, setName] = useState(pipeline.name);
+  const [schedule, setSchedule] = useState(pipeline.schedule);
+  const [policy, setPolicy] = useState(pipeline.schema_change_policy);
+  // Of what was there when the form was opened: what others change meanwhile is not written over.
+  const [version, setVersion] = useState(pipeline.version);
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<unknown>();
+  const queries = useQueryClient();
+  const save = async () => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      const path = { pipeline_id: pipeline.pipeline_id };
+      const made = await ask(
+        api.PATCH("/pipelines/{pipeline_id}", {
+          params: { path, header: { "If-Match": `"v${version}"` } },
+          body: { name, schedule, schema_change_policy: policy },
+        }),
+      );
+      if (!isProposal(made)) setVersion(made.version);
+      tell.outcome(made, "Saved.");
+      await queries.invalidateQueries({ queryKey: ["in", "pipelines"] });
+    } catch (error) {
+      setProblem(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const reload = () => {
+    setName(pipeline.name);
+    setSchedule(pipeline.schedule);
+    setPolicy(pipeline.schema_change_policy);
+    setVersion(pipeline.version);
+    setProblem(undefined);
+  };
+  return (
+    <div className="form panel">
+      <TextInput
+        label="Name"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        disabled={!mayWrite}
+      />
+      <div>
+        <div className="section" style={{ marginBottom: "0.5rem" }}>
+          When it runs
+        </div>
+        <ScheduleField
+          key={version}
+          value={schedule}
+          onChange={setSchedule}
+          isReadOnly={!mayWrite}
+        />
+      </div>
+      <PolicyField value={policy} onChange={setPolicy} isReadOnly={!mayWrite} />
+      {problem === undefined ? null : (
+        <ProblemNote
+          error={problem}
+          {...(version === pipeline.version
+            ? {}
+            : { retryLabel: "Load what it is now", onRetry: reload })}
+        />
+      )}
+      {mayWrite ? (
+        <div>
+          <Button onClick={() => void save()} loading={isBusy} disabled={name.trim() === ""}>
+            Save
+          </Button>
+        </div>
+      ) : (
+        <span className="dim">Only editors and administrators change settings.</span>
+      )}
+    </div>
+  );
+}
+
+function PolicyField({
+  value,
+  onChange,
+  isReadOnly,
+}: {
+  readonly value: schemas["SchemaChangePolicy"];
+  readonly onChange: (policy: schemas["SchemaChangePolicy"]) => void;
+  readonly isReadOnly: boolean;
+}) {
+  return (
+    <fieldset style={{ border: 0, margin: 0, padding: 0 }} disabled={isReadOnly}>
+      <legend className="section" style={{ padding: 0, marginBottom: "0.5rem" }}>
+        When the source changes
+      </legend>
+      {Object.entries(policies).map(([name, label]) => (
+        <label key={name} style={{ display: "flex", gap: "0.6rem", padding: "0.2rem 0" }}>
+          <input
+            type="radio"
+            name="policy"
+            checked={value === name}
+            onChange={() => onChange(name as keyof typeof policies)}
+          />
+          {label}
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,38 @@
+import { Link } from "wouter";
+import type { schemas } from "../api/schema.ts";
+import { lasted, plural, spoken } from "../model/words.ts";
+import { Ago, Status } from "./status.tsx";
+
+export const JobRows = ({
+  jobs,
+  nameOf,
+}: {
+  readonly jobs: readonly schemas["Job"][];
+  /** Of a job's pipeline; absent: all are of one. */
+  readonly nameOf?: ((pipelineId: string | null) => string) | undefined;
+}) => (
+  <ul className="rows">
+    {jobs.map((job) => (
+      <li key={job.job_id}>
+        <Link href={`/jobs/${job.job_id}`} className="row">
+          <span className="name">
+            {nameOf === undefined || job.pipeline_id === null
+              ? spoken(job.job_type)
+              : nameOf(job.pipeline_id)}
+          </span>
+          <span className="dim wide">
+            {job.failure === null
+              ? `${plural(job.records_synced, "row")}${job.started_at === null ? "" : ` in ${lasted(job.started_at, job.ended_at)}`}`
+              : job.failure.message}
+          </span>
+          <span className="dim later">
+            <Ago at={job.created_at} />
+          </span>
+          <span className="right">
+            <Status of={job.status} />
+          </span>
+        </Link>
+      </li>
+    ))}
+  </ul>
+);

@@ -1,0 +1,132 @@
+/** The streams of a pipeline that exists: what it reads now, and another choice of them. */
+import { Button, Loader } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, ask } from "../api/client.ts";
+import { toProblem } from "../api/problem.ts";
+import type { schemas } from "../api/schema.ts";
+import { keyOf, type Prepared, prepare, type Selections } from "../model/streams.ts";
+import { useMe } from "./me.tsx";
+import { ProblemNote } from "./states.tsx";
+import { StreamTable } from "./stream-table.tsx";
+import { tell } from "./tell.ts";
+
+type Pipeline = schemas["PipelineWithStreams"];
+
+const pageSize = 200;
+
+/** All of them: a pipeline may have thousands. @throws Problem */
+async function streamsOf(id: string): Promise<readonly schemas["PipelineStream"][]> {
+  const streams: schemas["PipelineStream"][] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await ask(
+      api.GET("/pipelines/{pipeline_id}/streams", {
+        params: { path: { pipeline_id: id }, query: { limit: pageSize, cursor } },
+      }),
+    );
+    streams.push(...page.items);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return streams;
+}
+
+export function PipelineStreams({ pipeline }: { readonly pipeline: Pipeline }) {
+  const { pipeline_id: id, source_id: source, destination_id: destination } = pipeline;
+  const { mayRun } = useMe();
+  const query = useQuery({
+    queryKey: ["in", "pipelines", id, "choice"],
+    queryFn: async () => {
+      const [prepared, streams] = await Promise.all([prepare(source, destination), streamsOf(id)]);
+      return { prepared, streams, version: pipeline.version };
+    },
+    // What is being chosen is not taken out of somebody's hands.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    retry: false,
+    enabled: mayRun,
+  });
+  if (!mayRun)
+    return (
+      <ul className="rows">
+        {pipeline.streams.map((one) => (
+          <li key={keyOf(one)} className="row">
+            <bdi className="name">{one.name}</bdi>
+          </li>
+        ))}
+      </ul>
+    );
+  if (query.isPending)
+    return (
+      <div className="panel empty" aria-live="polite">
+        <Loader size="sm" />
+        <p>The source is asked what it has.</p>
+      </div>
+    );
+  if (query.isError)
+    return <ProblemNote error={query.error} onRetry={() => void query.refetch()} />;
+  return <Choice key={query.dataUpdatedAt} {...query.data} id={id} />;
+}
+
+function Choice({
+  id,
+  prepared,
+  streams,
+  version,
+}: {
+  readonly id: string;
+  readonly prepared: Prepared;
+  readonly streams: readonly schemas["PipelineStream"][];
+  readonly version: number;
+}) {
+  const { mayWrite } = useMe();
+  const [selections, setSelections] = useState<Selections>(
+    () => new Map(streams.map(({ table: _, ...one }) => [keyOf(one), one])),
+  );
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<unknown>();
+  const queries = useQueryClient();
+  const reload = () => queries.invalidateQueries({ queryKey: ["in", "pipelines"] });
+  const save = async () => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      const made = await ask(
+        api.PATCH("/pipelines/{pipeline_id}", {
+          params: { path: { pipeline_id: id }, header: { "If-Match": `"v${version}"` } },
+          body: { prepare_id: prepared.prepareId, streams: [...selections.values()] },
+        }),
+      );
+      tell.outcome(made, "Saved. The next job reads what was chosen.");
+      await reload();
+    } catch (error) {
+      setProblem(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <div className="stack">
+      <StreamTable prepared={prepared} selections={selections} onChange={setSelections} />
+      {problem === undefined ? null : (
+        <ProblemNote
+          error={problem}
+          {...(toProblem(problem).status === 412
+            ? { retryLabel: "Load what it is now", onRetry: () => void reload() }
+            : {})}
+        />
+      )}
+      {mayWrite ? (
+        <div style={{ display: "flex", gap: "0.9rem", alignItems: "center", flexWrap: "wrap" }}>
+          <Button onClick={() => void save()} loading={isBusy} disabled={selections.size === 0}>
+            Save the streams
+          </Button>
+          <span className="dim">
+            A stream with another cursor, mode or key is read from the beginning.
+          </span>
+        </div>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,163 @@
+/** The frame around every page: where one can go, in which workspace, and as whom. */
+import {
+  ActionIcon,
+  Drawer,
+  Menu,
+  NativeSelect,
+  UnstyledButton,
+  useMantineColorScheme,
+} from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useEffect, useRef } from "react";
+import { Link, useLocation } from "wouter";
+import { api, ask, signOut } from "../api/client.ts";
+import { Icon, Logo } from "./icon.tsx";
+import { useMe } from "./me.tsx";
+import { tell } from "./tell.ts";
+
+const places = [
+  { to: "/", label: "Home", icon: "home" },
+  { to: "/sources", label: "Sources", icon: "source" },
+  { to: "/destinations", label: "Destinations", icon: "destination" },
+  { to: "/pipelines", label: "Pipelines", icon: "pipeline" },
+  { to: "/jobs", label: "Jobs", icon: "job" },
+] as const;
+
+export function Shell({ children }: { readonly children: ReactNode }) {
+  const [isOpen, { open, close }] = useDisclosure(false);
+  const [location] = useLocation();
+  const main = useRef<HTMLElement>(null);
+  const before = useRef(location);
+  useEffect(() => {
+    if (before.current === location) return;
+    before.current = location;
+    // As with a page that is loaded: one begins at its top.
+    window.scrollTo(0, 0);
+    main.current?.focus({ preventScroll: true });
+  }, [location]);
+  return (
+    <div className="shell">
+      <button type="button" className="skip" onClick={() => main.current?.focus()}>
+        Skip to the page
+      </button>
+      <div className="side">
+        <Places />
+      </div>
+      <header className="top">
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Menu" onClick={open}>
+          <Icon name="menu" />
+        </ActionIcon>
+        <Link href="/" className="brand">
+          <Logo /> svc
+        </Link>
+      </header>
+      <Drawer opened={isOpen} onClose={close} size="16rem" title="svc" padding="sm">
+        <Places onGo={close} />
+      </Drawer>
+      <main className="page" ref={main} tabIndex={-1} style={{ outline: "none" }}>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function Places({ onGo }: { readonly onGo?: (() => void) | undefined }) {
+  const [location] = useLocation();
+  const isHere = (to: string) => (to === "/" ? location === "/" : location.startsWith(to));
+  return (
+    <>
+      {onGo === undefined ? (
+        <Link href="/" className="brand">
+          <Logo /> svc
+        </Link>
+      ) : null}
+      <Workspaces />
+      <nav aria-label="Main" style={{ display: "grid", gap: "0.15rem", marginTop: "0.5rem" }}>
+        {places.map(({ to, label, icon }) => (
+          <Link
+            key={to}
+            href={to}
+            className="nav"
+            aria-current={isHere(to) ? "page" : undefined}
+            onClick={onGo}
+          >
+            <Icon name={icon} /> {label}
+          </Link>
+        ))}
+      </nav>
+      <div className="grow" />
+      <Person />
+    </>
+  );
+}
+
+function Workspaces() {
+  const { me, workspaceId, choose } = useMe();
+  const { data } = useQuery({
+    queryKey: ["workspaces"],
+    queryFn: () => ask(api.GET("/workspaces", { params: { query: { limit: 200, sort: "name" } } })),
+    enabled: me.memberships.length > 1,
+  });
+  const queries = useQueryClient();
+  if (me.memberships.length < 2 || !data) return null;
+  return (
+    <NativeSelect
+      aria-label="Workspace"
+      value={workspaceId ?? ""}
+      data={data.items.map(({ workspace_id: value, name: label }) => ({ value, label }))}
+      onChange={(event) => {
+        choose(event.currentTarget.value);
+        queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] === "in" });
+      }}
+    />
+  );
+}
+
+function Person() {
+  const { me, role } = useMe();
+  const { setColorScheme } = useMantineColorScheme();
+  const queries = useQueryClient();
+  const leave = async () => {
+    try {
+      await signOut();
+    } catch (error) {
+      return tell.problem(error);
+    }
+    queries.clear();
+    window.location.hash = "#/";
+    window.location.reload();
+  };
+  return (
+    <Menu position="top-start" width="13rem">
+      <Menu.Target>
+        <UnstyledButton className="nav">
+          <span style={{ minWidth: 0 }}>
+            <span className="name">{me.name}</span>
+            <br />
+            <span className="dim">
+              {me.email}
+              {role === undefined ? null : ` · ${role}`}
+            </span>
+          </span>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Appearance</Menu.Label>
+        <Menu.Item leftSection={<Icon name="sun" />} onClick={() => setColorScheme("light")}>
+          Light
+        </Menu.Item>
+        <Menu.Item leftSection={<Icon name="sun" />} onClick={() => setColorScheme("dark")}>
+          Dark
+        </Menu.Item>
+        <Menu.Item leftSection={<Icon name="sun" />} onClick={() => setColorScheme("auto")}>
+          As the system
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item leftSection={<Icon name="out" />} onClick={() => void leave()}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,190 @@
+/** The form of a connector's spec. Secrets go in and never come back. */
+import {
+  JsonInput,
+  NativeSelect,
+  NumberInput,
+  PasswordInput,
+  Switch,
+  TagsInput,
+  Textarea,
+  TextInput,
+  UnstyledButton,
+} from "@mantine/core";
+import { useState } from "react";
+import type { Field, Values } from "../model/spec.ts";
+import { spoken } from "../model/words.ts";
+
+interface SpecFieldsProps {
+  readonly fields: readonly Field[];
+  readonly values: Values;
+  readonly faults: Readonly<Record<string, string>>;
+  /** Names of secrets that are stored. */
+  readonly stored?: readonly string[] | undefined;
+  readonly isReadOnly?: boolean | undefined;
+  readonly onChange: (values: Values) => void;
+}
+
+export function SpecFields({ fields, ...rest }: SpecFieldsProps) {
+  const [isOpen, setOpen] = useState(false);
+  const isMain = ({ isRequired, name }: Field) =>
+    isRequired || rest.faults[name] !== undefined || fields.length < 4;
+  const main = fields.filter(isMain);
+  const others = fields.filter((field) => !isMain(field));
+  const draw = (field: Field) => <SpecField key={field.name} field={field} {...rest} />;
+  return (
+    <>
+      {main.map(draw)}
+      {others.length === 0 ? null : (
+        <UnstyledButton
+          onClick={() => setOpen(!isOpen)}
+          aria-expanded={isOpen}
+          c="var(--mantine-color-anchor)"
+          fz="sm"
+        >
+          {isOpen ? "Fewer settings" : `More settings (${others.length})`}
+        </UnstyledButton>
+      )}
+      {isOpen ? others.map(draw) : null}
+    </>
+  );
+}
+
+function SpecField({
+  field,
+  values,
+  faults,
+  stored = [],
+  isReadOnly = false,
+  onChange,
+}: Omit<SpecFieldsProps, "fields"> & { readonly field: Field }) {
+  const { name, kind, isSecret, isRequired, example } = field;
+  const value = values[name];
+  const set = (next: unknown) => onChange({ ...values, [name]: next });
+  const isStored = isSecret && stored.includes(name);
+  const common = {
+    label: field.title,
+    description: field.description,
+    error: faults[name],
+    disabled: isReadOnly,
+    required: isRequired && !isStored,
+    name,
+  };
+  const text = typeof value === "string" ? value : "";
+  const placeholder = isStored ? "Stored. Type to replace it." : (example ?? "");
+  if (isSecret && kind === "long")
+    return (
+      <Textarea
+        {...common}
+        placeholder={placeholder}
+        value={text}
+        onChange={(event) => set(event.currentTarget.value)}
+        autosize
+        minRows={3}
+        maxRows={8}
+        autoComplete="off"
+        spellCheck={false}
+      />
+    );
+  if (isSecret)
+    return (
+      <PasswordInput
+        {...common}
+        placeholder={placeholder}
+        value={text}
+        onChange={(event) => set(event.currentTarget.value)}
+        autoComplete="new-password"
+      />
+    );
+  switch (kind) {
+    case "switch":
+      return (
+        <Switch
+          {...common}
+          required={false}
+          checked={value === true}
+          onChange={(event) => set(event.currentTarget.checked)}
+        />
+      );
+    case "choice":
+      return (
+        <NativeSelect
+          {...common}
+          value={text}
+          data={[
+            ...(value === undefined ? [{ value: "", label: "Choose…" }] : []),
+            ...field.options.map((one) => ({ value: one, label: wordOf(one) })),
+          ]}
+          onChange={(event) => set(event.currentTarget.value || undefined)}
+        />
+      );
+    case "number":
+      return (
+        <NumberInput
+          {...common}
+          value={typeof value === "number" ? value : ""}
+          onChange={(next) => set(typeof next === "number" ? next : undefined)}
+          {...(field.minimum === undefined ? {} : { min: field.minimum })}
+          {...(field.maximum === undefined ? {} : { max: field.maximum })}
+          clampBehavior="none"
+          hideControls
+          w="10rem"
+        />
+      );
+    case "list":
+      return (
+        <TagsInput
+          {...common}
+          value={Array.isArray(value) ? value.map(String) : []}
+          onChange={set}
+          placeholder="Type, then Enter"
+          splitChars={[",", " "]}
+          acceptValueOnBlur
+        />
+      );
+    case "json":
+      return (
+        <JsonInput
+          {...common}
+          defaultValue={value === undefined ? "" : JSON.stringify(value, null, 2)}
+          onChange={(next) => set(parsed(next))}
+          validationError="It is not valid JSON."
+          autosize
+          minRows={3}
+        />
+      );
+    case "long":
+      return (
+        <Textarea
+          {...common}
+          placeholder={placeholder}
+          value={text}
+          onChange={(event) => set(event.currentTarget.value)}
+          autosize
+          minRows={3}
+          maxRows={10}
+        />
+      );
+    case "text":
+      return (
+        <TextInput
+          {...common}
+          placeholder={placeholder}
+          value={text}
+          onChange={(event) => set(event.currentTarget.value)}
+          autoComplete="off"
+          spellCheck={false}
+        />
+      );
+  }
+}
+
+/** Words are spoken; what is a name of something stays as it is. */
+const wordOf = (word: string): string => (/^[a-z]+(_[a-z]+)*$/.test(word) ? spoken(word) : word);
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,103 @@
+/** What a page shows while there is nothing yet, when it failed, and when there is nothing. */
+import { Alert, Button, Skeleton } from "@mantine/core";
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { toProblem } from "../api/problem.ts";
+
+export const Loading = () => (
+  <div className="stack" aria-live="polite" aria-busy="true">
+    <Skeleton height={28} width="40%" />
+    <Skeleton height={72} />
+    <Skeleton height={72} />
+  </div>
+);
+
+const titles: Readonly<Record<number, string>> = {
+  0: "No connection",
+  403: "You may not do this",
+  404: "Not here",
+  409: "That does not go together",
+  412: "Somebody else has changed it",
+  429: "Too many requests",
+};
+
+/** An error of the API: what happened, what to do, and the id to ask about. */
+export function ProblemNote({
+  error,
+  onRetry,
+  retryLabel = "Try again",
+}: {
+  readonly error: unknown;
+  readonly onRetry?: (() => void) | undefined;
+  readonly retryLabel?: string | undefined;
+}) {
+  const problem = toProblem(error);
+  const { status, message, fix, details, requestId } = problem;
+  const text =
+    status === 403 && message === "permission denied"
+      ? "Your role in this workspace does not allow it. An administrator can change that."
+      : message;
+  return (
+    <Alert color="red" variant="light" title={titles[status] ?? "It did not work"} role="alert">
+      <div className="stack" style={{ gap: "0.5rem" }}>
+        <span>{text}</span>
+        {fix === undefined ? null : <span>{fix}</span>}
+        {(details.errors ?? []).map((one) => (
+          <span key={`${one.path} ${one.reason}`}>
+            <code>{one.path}</code> {one.message}
+          </span>
+        ))}
+        {requestId === undefined ? null : <span className="dim">Request {requestId}</span>}
+        {onRetry === undefined ? null : (
+          <div>
+            <Button size="xs" variant="default" onClick={onRetry}>
+              {retryLabel}
+            </Button>
+          </div>
+        )}
+      </div>
+    </Alert>
+  );
+}
+
+/** A query's data, once there is some. What was shown before stays while it is asked for again. */
+export function Loaded<T>({
+  query,
+  children,
+}: {
+  readonly query: UseQueryResult<T>;
+  readonly children: (data: T) => ReactNode;
+}) {
+  if (query.data !== undefined)
+    return (
+      <>
+        {query.isError ? (
+          <div style={{ marginBottom: "1rem" }}>
+            <ProblemNote error={query.error} onRetry={() => void query.refetch()} />
+          </div>
+        ) : null}
+        {children(query.data)}
+      </>
+    );
+  if (query.isError)
+    return <ProblemNote error={query.error} onRetry={() => void query.refetch()} />;
+  return <Loading />;
+}
+
+export const Empty = ({
+  title,
+  text,
+  action,
+}: {
+  readonly title: string;
+  readonly text: string;
+  readonly action?: ReactNode;
+}) => (
+  <div className="panel empty">
+    <h2 className="section" style={{ margin: 0 }}>
+      {title}
+    </h2>
+    <p>{text}</p>
+    {action}
+  </div>
+);

@@ -1,0 +1,303 @@
+/** The streams of a source: which are read, how, and which columns. Only what is seen is drawn. */
+import { Button, Checkbox, Modal, MultiSelect, NativeSelect, TextInput } from "@mantine/core";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { memo, useCallback, useMemo, useRef, useState } from "react";
+import {
+  type CatalogStream,
+  columnsOf,
+  cursorsOf,
+  firstSelection,
+  inMode,
+  keyOf,
+  type Mode,
+  modeOf,
+  modes,
+  modesOf,
+  type Prepared,
+  primaryKeyOf,
+  type Selection,
+  type Selections,
+} from "../model/streams.ts";
+import { count, plural } from "../model/words.ts";
+import { Icon } from "./icon.tsx";
+
+interface StreamTableProps {
+  readonly prepared: Prepared;
+  readonly selections: Selections;
+  readonly onChange: (change: (before: Selections) => Selections) => void;
+}
+
+export function StreamTable({ prepared, selections, onChange }: StreamTableProps) {
+  const { streams } = prepared;
+  const [search, setSearch] = useState("");
+  const [detail, setDetail] = useState<CatalogStream>();
+  const scroller = useRef<HTMLDivElement>(null);
+  const found = useMemo(() => {
+    const wanted = search.trim().toLowerCase();
+    if (wanted === "") return streams;
+    return streams.filter(({ name, namespace }) =>
+      `${namespace ?? ""}.${name}`.toLowerCase().includes(wanted),
+    );
+  }, [streams, search]);
+  const rows = useVirtualizer({
+    count: found.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 58,
+    overscan: 6,
+    getItemKey: (index) => keyOf(found[index] ?? { name: "" }),
+  });
+  const set = useCallback(
+    (key: string, selection: Selection | undefined) =>
+      onChange((before) => {
+        const after = new Map(before);
+        if (selection) after.set(key, selection);
+        else after.delete(key);
+        return after;
+      }),
+    [onChange],
+  );
+  const chosenHere = found.filter((one) => selections.has(keyOf(one))).length;
+  const isAll = found.length > 0 && chosenHere === found.length;
+  const setAll = (isChosen: boolean) =>
+    onChange((before) => {
+      const after = new Map(before);
+      for (const stream of found) {
+        const key = keyOf(stream);
+        if (!isChosen) after.delete(key);
+        else if (!after.has(key)) after.set(key, firstSelection(stream, prepared));
+      }
+      return after;
+    });
+  return (
+    <div className="stack" style={{ gap: "0.75rem" }}>
+      <div
+        style={{ display: "flex", flexWrap: "wrap", gap: "0.75rem 1.25rem", alignItems: "center" }}
+      >
+        <TextInput
+          aria-label="Search streams"
+          placeholder={`Search ${plural(streams.length, "stream")}`}
+          leftSection={<Icon name="search" />}
+          value={search}
+          onChange={(event) => setSearch(event.currentTarget.value)}
+          w="min(20rem, 100%)"
+        />
+        <Checkbox
+          label={search.trim() === "" ? "All" : `All ${count(found.length)} found`}
+          checked={isAll}
+          indeterminate={chosenHere > 0 && !isAll}
+          onChange={(event) => setAll(event.currentTarget.checked)}
+          disabled={found.length === 0}
+        />
+        <span className="dim" aria-live="polite">
+          {count(selections.size)} of {count(streams.length)} chosen
+        </span>
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
+      <section className="streams" ref={scroller} tabIndex={0} aria-label="Streams">
+        <div className="streams-all" style={{ height: rows.getTotalSize() }}>
+          {rows.getVirtualItems().map(({ index, start, key }) => {
+            const stream = found[index];
+            if (!stream) return null;
+            return (
+              <div
+                key={key}
+                data-index={index}
+                ref={rows.measureElement}
+                className="stream"
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                <StreamRow
+                  stream={stream}
+                  selection={selections.get(keyOf(stream))}
+                  prepared={prepared}
+                  set={set}
+                  onDetail={setDetail}
+                />
+              </div>
+            );
+          })}
+        </div>
+        {found.length === 0 ? (
+          <p className="dim" style={{ padding: "1rem" }}>
+            {streams.length === 0
+              ? "The source has no streams."
+              : `No stream is called “${search}”.`}
+          </p>
+        ) : null}
+      </section>
+      {detail === undefined ? null : (
+        <StreamDetail
+          stream={detail}
+          selection={selections.get(keyOf(detail)) ?? firstSelection(detail, prepared)}
+          onChange={(selection) => set(keyOf(detail), selection)}
+          onClose={() => setDetail(undefined)}
+        />
+      )}
+    </div>
+  );
+}
+
+const StreamRow = memo(function StreamRow({
+  stream,
+  selection,
+  prepared,
+  set,
+  onDetail,
+}: {
+  readonly stream: CatalogStream;
+  readonly selection: Selection | undefined;
+  readonly prepared: Prepared;
+  readonly set: (key: string, selection: Selection | undefined) => void;
+  readonly onDetail: (stream: CatalogStream) => void;
+}) {
+  const key = keyOf(stream);
+  const { name, namespace } = stream;
+  const columns = columnsOf(stream);
+  const chosen = selection?.selected_fields?.length ?? columns.length;
+  return (
+    <>
+      <Checkbox
+        aria-label={`Read ${name}`}
+        checked={selection !== undefined}
+        onChange={(event) =>
+          set(key, event.currentTarget.checked ? firstSelection(stream, prepared) : undefined)
+        }
+      />
+      <span style={{ minWidth: 0 }}>
+        <bdi className="name">{name}</bdi>
+        {namespace === null ? null : (
+          <>
+            {" "}
+            <bdi className="dim">{namespace}</bdi>
+          </>
+        )}
+      </span>
+      {selection === undefined ? null : (
+        <>
+          <NativeSelect
+            aria-label={`How ${name} is read`}
+            size="xs"
+            value={modeOf(selection)}
+            data={modesOf(stream, selection).map((value) => ({ value, label: modes[value] }))}
+            onChange={(event) =>
+              set(key, inMode(stream, selection, event.currentTarget.value as Mode))
+            }
+          />
+          <Cursor stream={stream} selection={selection} set={set} />
+          <Button
+            size="xs"
+            variant="subtle"
+            aria-label={`Columns of ${name}`}
+            onClick={() => onDetail(stream)}
+          >
+            {chosen === columns.length ? "All columns" : `${chosen} of ${columns.length}`}
+          </Button>
+        </>
+      )}
+    </>
+  );
+});
+
+function Cursor({
+  stream,
+  selection,
+  set,
+}: {
+  readonly stream: CatalogStream;
+  readonly selection: Selection;
+  readonly set: (key: string, selection: Selection) => void;
+}) {
+  if (selection.sync_mode !== "incremental") return <span className="dim">No cursor needed</span>;
+  if (stream.source_defined_cursor)
+    return <span className="dim">By {stream.default_cursor_field.join(".") || "the source"}</span>;
+  return (
+    <NativeSelect
+      aria-label={`Cursor of ${stream.name}`}
+      size="xs"
+      value={selection.cursor_field?.join(".") ?? ""}
+      data={[{ value: "", label: "Choose a cursor" }, ...cursorsOf(stream)]}
+      onChange={(event) =>
+        set(keyOf(stream), {
+          ...selection,
+          cursor_field: event.currentTarget.value === "" ? [] : [event.currentTarget.value],
+        })
+      }
+    />
+  );
+}
+
+function StreamDetail({
+  stream,
+  selection,
+  onChange,
+  onClose,
+}: {
+  readonly stream: CatalogStream;
+  readonly selection: Selection;
+  readonly onChange: (selection: Selection) => void;
+  readonly onClose: () => void;
+}) {
+  const columns = columnsOf(stream);
+  const key = primaryKeyOf(stream, selection).map((path) => path.join("."));
+  const chosen = selection.selected_fields ?? columns;
+  // Without them rows could not be told apart, or found again.
+  const needed = [...key, ...(selection.cursor_field ?? [])];
+  const setColumns = (next: readonly string[]) =>
+    onChange({
+      ...selection,
+      selected_fields: next.length === columns.length ? null : [...next],
+    });
+  return (
+    <Modal opened onClose={onClose} title={<bdi>{stream.name}</bdi>} size="lg">
+      <div className="stack">
+        {stream.source_defined_primary_key.length > 0 ? (
+          <span>
+            <span className="dim">Key, as the source has it: </span>
+            {key.join(", ")}
+          </span>
+        ) : (
+          <MultiSelect
+            label="Key"
+            description="The columns by which a row is known."
+            data={columns}
+            value={key}
+            onChange={(next) =>
+              onChange({ ...selection, primary_key: next.map((column) => [column]) })
+            }
+            searchable
+          />
+        )}
+        <Checkbox
+          label="All columns"
+          checked={chosen.length === columns.length}
+          indeterminate={chosen.length < columns.length}
+          onChange={(event) =>
+            setColumns(
+              event.currentTarget.checked ? columns : columns.filter((one) => needed.includes(one)),
+            )
+          }
+        />
+        <div className="cards" style={{ gap: "0.6rem" }}>
+          {columns.map((column) => (
+            <Checkbox
+              key={column}
+              label={<bdi>{column}</bdi>}
+              checked={chosen.includes(column)}
+              disabled={needed.includes(column)}
+              onChange={(event) =>
+                setColumns(
+                  columns.filter((one) =>
+                    one === column ? event.currentTarget.checked : chosen.includes(one),
+                  ),
+                )
+              }
+            />
+          ))}
+        </div>
+        <div>
+          <Button onClick={onClose}>Done</Button>
+        </div>
+      </div>
+    </Modal>
+  );
+}

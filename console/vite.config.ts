@@ -1,0 +1,21 @@
+import { fileURLToPath } from "node:url";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  root: fileURLToPath(new URL(".", import.meta.url)),
+  // Addresses are relative: the console works below a proxy's path too.
+  base: "./",
+  plugins: [react()],
+  logLevel: "warn",
+  build: {
+    outDir: fileURLToPath(new URL("../dist/console", import.meta.url)),
+    emptyOutDir: true,
+    target: "es2023",
+    // Small files in the page would need a policy that allows them.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    license: { fileName: "LICENSES.md" },
+    chunkSizeWarningLimit: 400,
+  },
+});
