@@ -142,7 +142,12 @@ function waitingText(untilMs: number, reason: "rate_limit" | "retry"): string {
     : `trying again at ${time}`;
 }
 
-export const formatCount = (count: number) => Math.round(count).toLocaleString("en-US");
+/**
+ * With commas; the tables of languages that would write them take longer to load than a read of
+ * some rows.
+ */
+export const formatCount = (count: number): string =>
+  String(Math.round(count)).replace(/\B(?=(?:\d{3})+$)/g, ",");
 
 /** Megabytes as networks and disks count them: 10^6. */
 export function formatBytes(bytes: number): string {

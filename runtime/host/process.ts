@@ -3,8 +3,7 @@
  * matter.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
 import type { Duplex } from "node:stream";
 import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
@@ -148,8 +147,8 @@ function watch(child: ChildProcess, { memoryMb }: ProcessOptions): WorkerProcess
       child.kill("SIGKILL"); // the group is already gone, or was never made
     }
   };
-  const memoryWatch = setInterval(async () => {
-    const usedMb = await residentMb(child.pid);
+  const memoryWatch = setInterval(() => {
+    const usedMb = residentMb(child.pid);
     if (usedMb > memoryMb + overheadMb)
       kill(new ConnectorError("CONNECTOR_OUT_OF_MEMORY", { limitMb: memoryMb }));
   }, memoryCheckMs);
@@ -190,10 +189,14 @@ function watch(child: ChildProcess, { memoryMb }: ProcessOptions): WorkerProcess
   };
 }
 
-/** Resident memory of a process, in MB; 0 where the system does not say. @see proc_pid_statm(5) */
-async function residentMb(pid: number | undefined): Promise<number> {
+/**
+ * Resident memory of a process, in MB; 0 where the system does not say. The kernel answers at once:
+ * to wait for a thread would take longer.
+ * @see proc_pid_statm(5)
+ */
+function residentMb(pid: number | undefined): number {
   try {
-    const pages = Number((await readFile(`/proc/${pid}/statm`, "utf8")).split(" ")[1]);
+    const pages = Number(readFileSync(`/proc/${pid}/statm`, "latin1").split(" ")[1]);
     return (pages * 4096) / 1024 / 1024;
   } catch {
     return 0;

@@ -40,6 +40,8 @@ function createValidator(): Ajv2020 {
     ownProperties: true,
     // Compiling what schemas are checked with takes longer than any schema: once is enough.
     validateSchema: false,
+    // Most run once or a few times: making the code smaller takes longer than it saves.
+    code: { optimize: false },
   });
   addFormats(ajv);
   for (const keyword of annotations) ajv.addKeyword({ keyword });
