@@ -70,6 +70,8 @@ export interface StreamName {
 export interface StreamCounts {
   readonly emitted: number;
   readonly committed: number;
+  /** Rows that were marked or removed, because the source has them no more. */
+  readonly deleted: number;
   readonly bytes: number;
 }
 

@@ -9,6 +9,7 @@ interface Change {
   readonly stream: StreamName;
   emitted: number;
   committed: number;
+  deleted: number;
   bytes: number;
   committedAt: Date | null;
   status: "running" | "complete" | "incomplete" | undefined;
@@ -23,7 +24,7 @@ export interface ProgressLog extends Progress {
   flush(): Promise<void>;
 }
 
-/** Streams in one statement: each has seven parameters, and a statement takes 65,535. */
+/** Streams in one statement: each has ten parameters, and a statement takes 65,535. */
 const streamsAtOnce = 1_000;
 
 /** The progress of one attempt, gathered in memory until it is written. */
@@ -41,6 +42,7 @@ export function createProgress(
       stream,
       emitted: 0,
       committed: 0,
+      deleted: 0,
       bytes: 0,
       committedAt: null,
       status: undefined,
@@ -52,11 +54,12 @@ export function createProgress(
 
   const add = (
     stream: StreamName,
-    { emitted = 0, committed = 0, bytes = 0 }: Partial<StreamCounts>,
+    { emitted = 0, committed = 0, deleted = 0, bytes = 0 }: Partial<StreamCounts>,
   ) => {
     const change = changeOf(stream);
     change.emitted += emitted;
     change.committed += committed;
+    change.deleted += deleted;
     change.bytes += bytes;
     if (committed > 0) change.committedAt = new Date(clock.now());
   };
@@ -80,12 +83,13 @@ export function createProgress(
         stream,
         emitted,
         committed,
+        deleted,
         bytes,
         committedAt,
         status,
         failure,
       } of writing.values()) {
-        add(stream, { emitted, committed, bytes });
+        add(stream, { emitted, committed, deleted, bytes });
         const change = changeOf(stream);
         change.committedAt ??= committedAt;
         if (change.status === undefined) setStatus(stream, status, failure);
@@ -119,6 +123,7 @@ async function writeAll(
   const added = {
     records_emitted: sql<number>`records_emitted + ${sum(({ emitted }) => emitted)}::bigint`,
     records_committed: sql<number>`records_committed + ${sum(({ committed }) => committed)}::bigint`,
+    records_deleted: sql<number>`records_deleted + ${sum(({ deleted }) => deleted)}::bigint`,
     bytes: sql<number>`bytes + ${sum(({ bytes }) => bytes)}::bigint`,
   };
   const job = await tx
@@ -143,17 +148,20 @@ const writeStreams = (tx: Db, jobId: string, changes: readonly Change[]) =>
   tx
     .insertInto("job_streams")
     .values(
-      changes.map(({ stream, emitted, committed, bytes, committedAt, status, failure }) => ({
-        job_id: jobId,
-        namespace: stream.namespace ?? "",
-        name: stream.name,
-        status: status ?? "pending",
-        records_emitted: emitted,
-        records_committed: committed,
-        bytes,
-        committed_at: committedAt,
-        failure: failure ? JSON.stringify(failure) : null,
-      })),
+      changes.map(
+        ({ stream, emitted, committed, deleted, bytes, committedAt, status, failure }) => ({
+          job_id: jobId,
+          namespace: stream.namespace ?? "",
+          name: stream.name,
+          status: status ?? "pending",
+          records_emitted: emitted,
+          records_committed: committed,
+          records_deleted: deleted,
+          bytes,
+          committed_at: committedAt,
+          failure: failure ? JSON.stringify(failure) : null,
+        }),
+      ),
     )
     .onConflict((conflict) =>
       conflict.columns(["job_id", "namespace", "name"]).doUpdateSet({
@@ -162,6 +170,7 @@ const writeStreams = (tx: Db, jobId: string, changes: readonly Change[]) =>
         failure: sql`CASE WHEN excluded.status = 'pending' THEN job_streams.failure ELSE excluded.failure END`,
         records_emitted: sql<number>`job_streams.records_emitted + excluded.records_emitted`,
         records_committed: sql<number>`job_streams.records_committed + excluded.records_committed`,
+        records_deleted: sql<number>`job_streams.records_deleted + excluded.records_deleted`,
         bytes: sql<number>`job_streams.bytes + excluded.bytes`,
         committed_at: sql`coalesce(excluded.committed_at, job_streams.committed_at)`,
       }),

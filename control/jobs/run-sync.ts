@@ -9,6 +9,7 @@ import {
   eventText,
   type Host,
   type HostEvent,
+  type ReadRequest,
   type ReadSummary,
   type Sink,
   type StreamDescriptor,
@@ -23,6 +24,7 @@ import type { Failure } from "../store/tables.ts";
 import type { LabelsOf } from "../telemetry/metrics.ts";
 import { openHashKey } from "../vault/hash-key.ts";
 import { clearStreams, runClear } from "./clear.ts";
+import { type Comparison, compareKeys, isFollowed } from "./compare-keys.ts";
 import { toAttemptResult, toFailure } from "./failure.ts";
 import { createLeftOut, type LeftOut } from "./left-out.ts";
 import { openParts, type SyncParts } from "./sync-parts.ts";
@@ -59,11 +61,15 @@ export const createSyncRunner =
         );
         failing.origin = "source";
       }
+      const hashKey = await hashKeyOf(attempt, streams);
       const summary = await telemetry.inSpan("read", facts, () =>
-        read(host, attempt, parts, streams, failing, facts, leftOut),
+        read(host, attempt, parts, { ...streams, hashKey }, failing, facts, leftOut),
       );
       await leftOut.note(attempt.services.database.db, attempt, parts.pipeline.id, summary);
-      return await conclude(attempt, parts, streams, summary, failing);
+      const comparison = await telemetry.inSpan("compare keys", facts, () =>
+        compareKeys(host, attempt, parts, { streams: streams.streams, summary, hashKey, verb }),
+      );
+      return await conclude(attempt, parts, streams, { summary, comparison }, failing);
     } catch (error) {
       return toAttemptResult(error, failing.origin, now(attempt));
     }
@@ -87,11 +93,17 @@ const toLog =
     attempt.log(levels[eventLevel(event)], eventText(event));
   };
 
+/** Undefined: nothing is hashed. */
+const hashKeyOf = async ({ services, job }: JobAttempt, { catalog }: AttemptStreams) =>
+  catalog.streams.some(({ hashed_fields }) => hashed_fields)
+    ? await openHashKey(services.database.db, services.vault, job.workspace_id)
+    : undefined;
+
 async function read(
   host: Host,
   attempt: JobAttempt,
   { source, destination, pipeline }: SyncParts,
-  { catalog, streams }: AttemptStreams,
+  { catalog, streams, hashKey }: AttemptStreams & Pick<ReadRequest, "hashKey">,
   failing: Side,
   facts: Ends,
   leftOut: LeftOut,
@@ -118,11 +130,11 @@ async function read(
     { ...options, onEvent: toLog(attempt) },
   );
   failing.origin = "source";
-  const sink = observe(opened.sink, attempt, failing, facts);
+  const followed = streams
+    .filter(isFollowed)
+    .map(({ configured }) => streamLabel(configured.stream));
+  const sink = observe(opened.sink, attempt, failing, facts, new Set(followed));
   try {
-    const hashKey = catalog.streams.some(({ hashed_fields }) => hashed_fields)
-      ? await openHashKey(services.database.db, services.vault, job.workspace_id)
-      : undefined;
     const request = { config: source.config, catalog, state: opened.sink.savedState(), hashKey };
     const log = toLog(attempt, source.options);
     return await host.read(source.reference, request, sink, {
@@ -138,12 +150,16 @@ async function read(
   }
 }
 
-/** The sink, counted; what fails in it is the destination's. Closed once. */
+/**
+ * The sink, counted; what fails in it is the destination's. Closed once.
+ * @param followed labels of streams that are not complete before their keys were compared
+ */
 function observe(
   sink: DestinationSink,
   { progress, services: { telemetry } }: JobAttempt,
   failing: Side,
   facts: Ends,
+  followed: ReadonlySet<string>,
 ): Sink {
   const tell = telemetry.here();
   let closing: Promise<void> | undefined;
@@ -181,6 +197,7 @@ function observe(
     },
     async status(stream, status) {
       await ofDestination(sink.status(stream, status));
+      if (status === "complete" && followed.has(streamLabel(stream))) return;
       progress.status(stream, status === "started" ? "running" : status);
     },
     close() {
@@ -194,7 +211,10 @@ async function conclude(
   attempt: JobAttempt,
   { source, pipeline }: SyncParts,
   { catalog, failures, restarting, selectionVersion }: AttemptStreams,
-  summary: ReadSummary | undefined,
+  {
+    summary,
+    comparison,
+  }: { readonly summary: ReadSummary | undefined; readonly comparison: Comparison },
   { origin }: Side,
 ): Promise<AttemptResult> {
   const { services, progress } = attempt;
@@ -222,9 +242,14 @@ async function conclude(
     progress.status(stream, "incomplete", failure);
     failed.push({ failure, retryAfterMs: undefined });
   }
+  for (const { stream, error, origin: side } of comparison.failures) {
+    const failure = toFailure(error, side, at);
+    progress.status(stream, "incomplete", failure);
+    failed.push({ failure, retryAfterMs: error.retryAfterMs });
+  }
   if (restarting.length > 0) await noteRestarted(db, pipeline.id, selectionVersion, completed);
   if (origin === "source") await noteOutcome(db, source.credential, summary?.error?.code, at);
-  if (summary?.status === "cancelled") return { status: "cancelled" };
+  if (summary?.status === "cancelled" || comparison.isCancelled) return { status: "cancelled" };
   // What may pass is worth another attempt, also beside what will not.
   const first = failed.find(({ failure }) => failure.retryable) ?? failed[0];
   if (!first) return { status: "succeeded" };

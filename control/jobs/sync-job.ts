@@ -11,6 +11,8 @@ export interface SyncOptions {
   readonly streams?: readonly { readonly name: string; readonly namespace?: string }[];
   /** Reads them from the beginning. */
   readonly full_refresh?: boolean;
+  /** However many rows the source has no more: they are deleted ones. */
+  readonly confirm_deletes?: boolean;
 }
 
 /**

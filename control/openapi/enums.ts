@@ -13,6 +13,7 @@ import { logLevels } from "../jobs/schemas.ts";
 import { invitationStatuses } from "../members/schemas.ts";
 import { syncStates } from "../pipelines/rows.ts";
 import { schemaChangePolicies } from "../pipelines/schema-changes.ts";
+import { detectDeletes } from "../pipelines/selection.ts";
 import { namespaceDefinitions } from "../pipelines/table-names.ts";
 import { activationStatuses, queryTypes } from "../reverse-etl/schemas.ts";
 import {
@@ -58,6 +59,7 @@ const enumerations: Readonly<Record<string, readonly string[]>> = {
   ],
   DeliveryStatus: deliveryStatuses,
   DestinationSyncMode: destinationSyncModes,
+  DetectDeletes: detectDeletes,
   DisabledReason: disabledReasons,
   EnabledStatus: ["enabled", "disabled"],
   EventType: eventTypes,

@@ -155,11 +155,18 @@ const RunSync = StrictObject({
         "Reads them from the beginning. The rows that people see stay until the new ones are there.",
     }),
   ),
+  confirm_deletes: Type.Optional(
+    Type.Boolean({
+      description:
+        "With detect_deletes: rows that the source has no more are deleted ones, however many they are. Otherwise more than half of a table's rows are refused.",
+    }),
+  ),
 });
 
 const syncOptions = (body: Static<typeof RunSync>): SyncOptions => ({
   ...chosen(body),
   ...(body.full_refresh ? { full_refresh: true } : {}),
+  ...(body.confirm_deletes ? { confirm_deletes: true } : {}),
 });
 const syncType = ({ full_refresh }: Static<typeof RunSync>) => (full_refresh ? "refresh" : "sync");
 

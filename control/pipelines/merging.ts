@@ -66,13 +66,14 @@ export function mergeStreams(
 function bodyOf(agreed: AgreedStream | undefined): Partial<Static<typeof StreamBody>> {
   if (agreed === undefined) return {};
   const { syncMode, destinationSyncMode, cursorField, primaryKey } = agreed;
-  const { selectedFields, hashedFields, rowFilter } = agreed;
+  const { selectedFields, hashedFields, rowFilter, detectDeletes } = agreed;
   return {
     sync_mode: syncMode,
     destination_sync_mode: destinationSyncMode,
     cursor_field: [...cursorField],
     primary_key: primaryKey.map((path) => [...path]),
     selected_fields: selectedFields && [...selectedFields],
+    detect_deletes: detectDeletes,
     hashed_fields: hashedFields && [...hashedFields],
     row_filter: rowFilter && toFilterBody(rowFilter),
   };

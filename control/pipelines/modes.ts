@@ -1,4 +1,4 @@
-import type { CatalogStream, DestinationSyncMode } from "svc-connectors/host";
+import { type CatalogStream, type DestinationSyncMode, deletesProblem } from "svc-connectors/host";
 import { hasColumn } from "./columns.ts";
 import type { AgreedStream } from "./selection.ts";
 
@@ -26,6 +26,7 @@ export function suggest(
     selectedFields: null,
     hashedFields: null,
     rowFilter: null,
+    detectDeletes: "none",
     isRestart: false,
   };
 }
@@ -70,6 +71,23 @@ export function modeProblem(
   if (ownKey.length > 0 && !isSame(ownKey, primaryKey)) return "the source defines the primary_key";
   return undefined;
 }
+
+/** Why rows that the source has no more cannot be found; undefined: they can, or nobody asks. */
+export const deletesProblemOf = ({
+  stream,
+  syncMode,
+  destinationSyncMode,
+  primaryKey,
+  detectDeletes,
+}: AgreedStream): string | undefined =>
+  detectDeletes === "none"
+    ? undefined
+    : deletesProblem({
+        stream,
+        sync_mode: syncMode,
+        destination_sync_mode: destinationSyncMode,
+        primary_key: primaryKey,
+      });
 
 export const isSame = (left: unknown, right: unknown): boolean =>
   JSON.stringify(left) === JSON.stringify(right);

@@ -7,7 +7,7 @@ import { RowCondition, toFilterBody } from "./parts-of-streams.ts";
 import { type LastJob, lastJobs, type PipelineRow, syncStateOf, syncStates } from "./rows.ts";
 import { ScheduleBody } from "./schedule.ts";
 import { schemaChangePolicies } from "./schema-changes.ts";
-import type { AgreedStream } from "./selection.ts";
+import { type AgreedStream, detectDeletes } from "./selection.ts";
 import { loadAgreed } from "./streams.ts";
 import { namespaceDefinitions, namingOf, type TableNaming, tableOf } from "./table-names.ts";
 
@@ -23,6 +23,9 @@ export const PipelineStream = StrictObject(
     cursor_field: Path,
     primary_key: Type.Array(Path),
     selected_fields: Nullable(Type.Array(Type.String())),
+    detect_deletes: OneOf(detectDeletes, {
+      description: "What becomes of rows that the source has no more.",
+    }),
     hashed_fields: Nullable(Type.Array(Type.String())),
     row_filter: Nullable(Type.Array(RowCondition)),
     table: StrictObject(
@@ -53,6 +56,7 @@ export function toPipelineStream(
     cursor_field: [...one.cursorField],
     primary_key: one.primaryKey.map((path) => [...path]),
     selected_fields: one.selectedFields && [...one.selectedFields],
+    detect_deletes: one.detectDeletes,
     hashed_fields: one.hashedFields && [...one.hashedFields],
     row_filter: one.rowFilter && toFilterBody(one.rowFilter),
     table: { schema, name: table },

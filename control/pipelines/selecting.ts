@@ -16,9 +16,9 @@ import {
 import { Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
 import { tableLimit, tooManyTables } from "./catalogs.ts";
 import { hasColumn } from "./columns.ts";
-import { modeProblem, suggest, usualMode } from "./modes.ts";
+import { deletesProblemOf, modeProblem, suggest, usualMode } from "./modes.ts";
 import { partFaults, partsOfStream } from "./parts-of-streams.ts";
-import { type AgreedStream, identityOf } from "./selection.ts";
+import { type AgreedStream, detectDeletes, identityOf } from "./selection.ts";
 import { collisionsOf, type TableNaming, tableOf } from "./table-names.ts";
 import { unknownStreams } from "./unknown-streams.ts";
 
@@ -44,6 +44,12 @@ export const StreamBody = StrictObject(
       Nullable(
         Type.Array(Field, { minItems: 1, uniqueItems: true, description: "Null or absent: all." }),
       ),
+    ),
+    detect_deletes: Type.Optional(
+      OneOf(detectDeletes, {
+        description:
+          "Rows that the source has no more: none (default): they stay · soft: _svc_deleted_at says when it was noticed · hard: they are removed. For append_dedup: each job compares the keys.",
+      }),
     ),
     ...partsOfStream,
   },
@@ -145,6 +151,11 @@ export function selectStreams(
     partFaults(one).map(({ at, message }) => faultAt(index, "refused", message, at)),
   );
   if (impossible.length > 0) throw refuseSome("validation_failed", impossible);
+  const deletes = chosen.flatMap((one, index) => {
+    const problem = deletesProblemOf(one);
+    return problem === undefined ? [] : [faultAt(index, "refused", problem, ".detect_deletes")];
+  });
+  if (deletes.length > 0) throw refuseSome("validation_failed", deletes);
   const agreed = select_all ? withAll(chosen, catalog, modes) : chosen;
   requireOwnTables(naming, agreed);
   return agreed;
@@ -163,6 +174,7 @@ function toAgreed(
     cursor_field,
     primary_key,
     selected_fields,
+    detect_deletes,
     hashed_fields,
     row_filter,
   }: Static<typeof StreamBody>,
@@ -180,6 +192,7 @@ function toAgreed(
     cursorField: cursor_field?.length ? cursor_field : ownCursor,
     primaryKey,
     selectedFields: selected_fields ?? null,
+    detectDeletes: detect_deletes ?? "none",
     hashedFields: hashed_fields?.length ? hashed_fields : null,
     rowFilter: row_filter?.length ? row_filter : null,
   };

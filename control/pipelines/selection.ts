@@ -2,16 +2,21 @@
  * The streams that a pipeline has agreed to sync, and the two sides of a job that come of it. What
  * happens when the source has changed since: schema-changes.ts. The rows: streams.ts.
  */
-import type {
-  CatalogStream,
-  ConfiguredCatalog,
-  DestinationStream,
-  DestinationSyncMode,
-  RowCondition,
-  StreamDescriptor,
+import {
+  type CatalogStream,
+  type ConfiguredCatalog,
+  type DestinationStream,
+  type DestinationSyncMode,
+  deleteModes,
+  type RowCondition,
+  type StreamDescriptor,
 } from "svc-connectors/host";
 import { hasColumn } from "./columns.ts";
 import { type TableNaming, tableOf } from "./table-names.ts";
+
+/** What becomes of rows that the source has no more. `none`: they stay. */
+export const detectDeletes = ["none", ...deleteModes] as const;
+export type DetectDeletes = (typeof detectDeletes)[number];
 
 /** A stream as it was agreed with the user. */
 export interface AgreedStream {
@@ -29,6 +34,7 @@ export interface AgreedStream {
   readonly hashedFields: readonly string[] | null;
   /** Conditions that all rows meet. Null: none. */
   readonly rowFilter: readonly RowCondition[] | null;
+  readonly detectDeletes: DetectDeletes;
   /** The saved state counts no more. */
   readonly isRestart: boolean;
 }
@@ -77,6 +83,7 @@ export function jobStreams(
         },
         ...tableOf(naming, one.stream),
         ...(isFullRefresh || one.isRestart ? { isRestart: true } : {}),
+        ...(one.detectDeletes === "none" ? {} : { detectDeletes: one.detectDeletes }),
       }),
     );
   return { catalog: { streams: chosen.map(({ configured }) => configured) }, streams: chosen };

@@ -22,6 +22,7 @@ const toAgreed = (row: StreamRow): AgreedStream => ({
   selectedFields: row.selected_fields,
   hashedFields: row.hashed_fields,
   rowFilter: row.row_filter,
+  detectDeletes: row.detect_deletes,
   isRestart: row.is_restart,
 });
 
@@ -86,6 +87,7 @@ export async function saveSelection(
       selected_fields: one.selectedFields && JSON.stringify(one.selectedFields),
       hashed_fields: one.hashedFields && JSON.stringify(one.hashedFields),
       row_filter: one.rowFilter && JSON.stringify(one.rowFilter),
+      detect_deletes: one.detectDeletes,
       is_restart: one.isRestart,
       stream: JSON.stringify(one.stream),
     }));

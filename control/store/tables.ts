@@ -412,6 +412,7 @@ export interface Tables {
     row_filter: JsonOrNull<readonly RowCondition[]>;
     /** Its saved state counts no more: the next job reads it from the beginning. */
     is_restart: Generated<boolean>;
+    detect_deletes: Generated<"none" | "soft" | "hard">;
     stream: Json<Record<string, unknown>>;
   };
   /**
@@ -458,6 +459,7 @@ export interface Tables {
     cancel_requested_at: Date | null;
     records_emitted: Count;
     records_committed: Count;
+    records_deleted: Count;
     bytes: Count;
     failure: JsonOrNull<Failure>;
     created_at: Date;
@@ -495,6 +497,7 @@ export interface Tables {
     ended_at: Date | null;
     records_emitted: Count;
     records_committed: Count;
+    records_deleted: Count;
     bytes: Count;
     failure: JsonOrNull<Failure>;
   };
@@ -506,6 +509,7 @@ export interface Tables {
     status: "pending" | "running" | "complete" | "incomplete";
     records_emitted: Count;
     records_committed: Count;
+    records_deleted: Count;
     bytes: Count;
     committed_at: Date | null;
     failure: JsonOrNull<Failure>;

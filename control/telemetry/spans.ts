@@ -28,6 +28,7 @@ export type SpanName =
   | "job attempt"
   | "discover"
   | "read"
+  | "compare keys"
   | "write"
   | "commit"
   | "query"

@@ -21,8 +21,15 @@ export function deletesProblem(configured: ConfiguredStream): string | undefined
 
 /** Reads the keys of a stream, all of them, and nothing else. */
 export function keysOnly(configured: ConfiguredStream): ConfiguredStream {
-  const { cursor_field: _, ...rest } = configured;
-  return { ...rest, sync_mode: "full_refresh", selected_fields: requireKeys(configured).keys };
+  const { cursor_field: _, hashed_fields, ...rest } = configured;
+  const { keys } = requireKeys(configured);
+  const hashed = hashed_fields?.filter((field) => keys.includes(field)) ?? [];
+  return {
+    ...rest,
+    ...(hashed.length > 0 ? { hashed_fields: hashed } : {}),
+    sync_mode: "full_refresh",
+    selected_fields: keys,
+  };
 }
 
 /** So many rows may go without a question, whatever their share. */

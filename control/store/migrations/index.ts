@@ -15,6 +15,7 @@ import * as events from "./0012-events.ts";
 import * as sessionsBySessions from "./0016-sessions-by-sessions.ts";
 import * as longLists from "./0017-long-lists.ts";
 import * as rowsPerDay from "./0020-rows-per-day.ts";
+import * as detectDeletes from "./0021-detect-deletes.ts";
 import * as hashesAndFilters from "./0022-hashes-and-filters.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -33,5 +34,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0016-sessions-by-sessions": sessionsBySessions,
   "0017-long-lists": longLists,
   "0020-rows-per-day": rowsPerDay,
+  "0021-detect-deletes": detectDeletes,
   "0022-hashes-and-filters": hashesAndFilters,
 };
