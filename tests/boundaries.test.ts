@@ -103,7 +103,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     // What operations work with: no area knows an operation, a route or a tool.
     audit: ["door", "contract", "store"],
     events: ["members", "mail", "door", "vault", "services", "contract", "store"],
-    retention: ["door", "services", "store"],
+    retention: ["audit", "door", "services", "store"],
     members: ["door", "mail", "contract", "store"],
     connectors: ["door", "contract", "store"],
     credentials: ["connectors", "door", "vault", "services", "contract", "store"],
@@ -134,6 +134,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       "sources",
       "credentials",
       "connectors",
+      "vault",
       "telemetry",
       "services",
       "contract",

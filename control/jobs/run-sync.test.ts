@@ -1,4 +1,5 @@
 /** Syncs from the mailer's simulator into a DuckDB file, one attempt at a time. */
+import { createHmac } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +17,7 @@ import {
 import { addCredential, addSource, type TestCredential } from "../../tests/control-rows.ts";
 import type { JobRunner } from "../contract/job.ts";
 import { findPipeline } from "../pipelines/rows.ts";
+import { openHashKey } from "../vault/hash-key.ts";
 import { enqueueJob } from "./enqueue.ts";
 import { runJob } from "./run.ts";
 import { createSyncRunner } from "./run-sync.ts";
@@ -129,6 +131,29 @@ describe("a sync", () => {
       "SELECT DISTINCT _svc_job_id FROM _svc_campaigns",
     );
     expect(ids).toEqual([[job.id]]);
+  });
+
+  test("leaves hashes under the workspace's key in the place of what is to be hashed", async () => {
+    const pipeline = await pipelineOf(["campaigns"]);
+    const hashed = ["name", "sent_to_number_of_subscribers"];
+    await api.db
+      .updateTable("pipeline_streams")
+      .set({ hashed_fields: JSON.stringify([...hashed, "gone_since"]) })
+      .where("pipeline_id", "=", pipeline.id)
+      .execute();
+    expect(await run(pipeline)).toMatchObject({ status: "succeeded", failure: null });
+    const key = await openHashKey(api.db, api.control.services.vault, api.first.id);
+    const hashOf = (value: unknown) =>
+      value === null ? null : createHmac("sha256", key).update(String(value)).digest("hex");
+    const sql = `SELECT ${hashed.join(", ")} FROM _svc_campaigns`;
+    const rows = await queryDestination(api, pipeline.destinationId, sql);
+    const wanted = mailer.truth
+      .campaigns()
+      .map((row) => hashed.map((field) => hashOf((row as Record<string, unknown>)[field])));
+    expect(rows.toSorted()).toEqual(wanted.toSorted());
+    expect(rows.length).toBeGreaterThan(0);
+    const other = await openHashKey(api.db, api.control.services.vault, "ws_other");
+    expect(Buffer.from(other).equals(key)).toBe(false);
   });
 
   test("goes on from the state of the one before, unless all is wanted anew", async () => {

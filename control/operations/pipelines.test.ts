@@ -184,6 +184,8 @@ describe("pipelines", () => {
             primary_key: [["id"]],
             cursor_field: [],
             selected_fields: null,
+            hashed_fields: null,
+            row_filter: null,
             table: { schema: null, name: "_svc_orders" },
           },
         ],
@@ -206,6 +208,8 @@ describe("pipelines", () => {
         destination_sync_mode: "append_dedup",
         cursor_field: ["updated_at"],
         selected_fields: ["note"],
+        hashed_fields: ["note"],
+        row_filter: [{ column: "note", operator: "!=", value: "" }],
       };
       const made = await make({
         name: "Old orders",

@@ -41,18 +41,24 @@ export function streamDifferences(wanted: Streams, before: Streams): StreamDiffe
 }
 
 function isSame(wanted: StreamEntry, there: StreamEntry, field: keyof StreamEntry): boolean {
-  const [one, other] = [wanted[field] ?? null, there[field] ?? null];
+  const [one, other] = [chosenOf(wanted, field), chosenOf(there, field)];
   if (isDeepStrictEqual(one, other)) return true;
   // An empty cursor or key is the one of the source; columns are a set.
   if ((field === "cursor_field" || field === "primary_key") && (one as unknown[])?.length === 0)
     return true;
   return (
-    field === "selected_fields" &&
+    (field === "selected_fields" || field === "hashed_fields") &&
     one !== null &&
     other !== null &&
     isDeepStrictEqual([...(one as string[])].sort(), [...(other as string[])].sort())
   );
 }
+
+/** An empty list of hashes or conditions is none. */
+const chosenOf = (entry: StreamEntry, field: keyof StreamEntry) =>
+  (field === "hashed_fields" || field === "row_filter") && entry[field]?.length === 0
+    ? null
+    : (entry[field] ?? null);
 
 /** The request that makes the streams of a pipeline what the file says. */
 export function streamChanges(wanted: Streams, before: Streams) {
