@@ -117,7 +117,9 @@ function parseTime(text: string | undefined): ParsedTime | undefined {
   if (!/^\d{4}-\d{2}(-\d{2})?/.test(text)) return undefined;
   // Digits beyond milliseconds decide between rows of the same millisecond.
   const finer = Number(`0.${/\.\d{3}(\d+)/.exec(text)?.[1] ?? "0"}`);
-  const ms = Date.parse(text.replace(" ", "T"));
+  // Without a zone, UTC: not that of the machine on which the kit runs.
+  const isLocal = /[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(text);
+  const ms = Date.parse(`${text.replace(" ", "T")}${isLocal ? "Z" : ""}`);
   return Number.isNaN(ms) ? undefined : { ms: ms + finer, unit: "text" };
 }
 

@@ -12,23 +12,24 @@ const offsetMinutes = [0, 420, -330, 840] as const;
  * one form.
  */
 export function withOtherOffsets(column: CursorColumn, newest: unknown): Changes | undefined {
-  const zones = new Set(
-    column.listing.rows.flatMap(
-      (row) => zoneForm.exec(textOf(cursorOf(row, column)) ?? "")?.[1]?.toUpperCase() ?? [],
-    ),
-  );
+  const zones = new Set(column.listing.rows.flatMap((row) => zoneOf(cursorOf(row, column)) ?? []));
   if (zones.size < 2) return undefined;
   return changeRows(column, (rows) =>
     rows.map((row, at) => {
       const value = cursorOf(row, column);
       // The newest one stays behind all others as text: west of them.
       const minutes = value === newest ? -330 : (offsetMinutes[at % offsetMinutes.length] ?? 0);
-      return typeof value === "string" ? withCursor(row, column, shifted(value, minutes)) : row;
+      return typeof value === "string" ? withCursor(row, column, atOffset(value, minutes)) : row;
     }),
   );
 }
 
-function shifted(text: string, minutes: number): string {
+/** "Z" or "+02:00"; undefined where it is not written. */
+export const zoneOf = (value: unknown): string | undefined =>
+  zoneForm.exec(textOf(value) ?? "")?.[1]?.toUpperCase();
+
+/** The same moment at that offset from UTC; as it is where it says none. */
+export function atOffset(text: string, minutes: number): string {
   const moment = momentOf(text);
   if (moment === undefined || !zoneForm.test(text)) return text;
   const sample = text.replace(zoneForm, "Z");

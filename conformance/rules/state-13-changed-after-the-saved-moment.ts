@@ -1,0 +1,51 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
+import type { Observation } from "../contract/observation.ts";
+import { defineRule } from "../contract/rule.ts";
+import { type Difference, describeDifference } from "../derive/rows/rows.ts";
+import { noIncrementalStream, stateText } from "../derive/sweeps/reads.ts";
+import { laterReads } from "./state-13.later-rows.ts";
+
+export default defineRule({
+  id: "STATE-13",
+  level: "MUST",
+  profile: "resumable",
+  since: "0.2.0",
+  title:
+    "Every row that changes at or after the saved moment is in the next read, whatever its precision and offset.",
+  why: "A time that is saved to the second and asked for to the millisecond, that loses its offset, or is an hour off when summer time ends, passes over rows in silence: a few in every sync.",
+  fix: "Save the provider's own text of the newest time, send it back as it was, and compare times as times. Where the provider takes coarser times than it gives, round down.",
+  good: "query: { since: saved.since } // every digit and the offset, as the row had it",
+  bad: "since: Math.round(Date.parse(row.updated_at) / 1000), row.updated_at.slice(0, 19)",
+  async notApplicable(lab) {
+    if (lab.database) return "the kit changes no rows of a database between two reads";
+    return (
+      noIncrementalStream(lab) ??
+      ((await laterReads(lab)).length > 0
+        ? undefined
+        : "no state says a time that is seen to come from the provider's rows, or a read from it does not give what changed days later")
+    );
+  },
+  async run(lab, report) {
+    for (const { name, first, next, state, difference, unreadable } of await laterReads(lab)) {
+      report.checked(name);
+      const problem =
+        unreadable === undefined
+          ? problemOf(next, difference)
+          : `asks for ${unreadable}, which is no time`;
+      if (problem !== undefined)
+        report.fail(
+          `${name}; the next read, from ${stateText(state)}, ${problem}.`,
+          messageEvidence("The first read", first, []),
+          exchangeEvidence("Requests of the next read", next.exchanges),
+        );
+    }
+  },
+});
+
+function problemOf({ outcome }: Observation, { missing, changed }: Difference): string | undefined {
+  if (outcome.status !== "succeeded")
+    return `${outcome.status}: ${outcome.failures[0]?.message ?? "it gives no reason"}`;
+  return missing.length + changed.length === 0
+    ? undefined
+    : `does not give all of them: ${describeDifference({ missing, changed, extra: [] })}`;
+}
