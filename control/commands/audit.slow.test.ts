@@ -1,12 +1,14 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { sql } from "kysely";
 import { type CliEnvironment, createHost, main, systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { appendAudit, systemEntry } from "../door/audit.ts";
 import { addMember, createUser, createWorkspace } from "../members/workspaces.ts";
 import { askInstance, createOperator } from "../operator/operator.ts";
+import { pruneAudit } from "../retention/audit.ts";
 import { silentLog } from "../services/log.ts";
 import { buildAudit } from "./audit.ts";
 import { locate, openInstance } from "./instance.ts";
@@ -104,5 +106,73 @@ describe("svc audit verify", () => {
         problem instanceof RegExp ? problem : new RegExp(`^${problem.replace(/[()?]/g, "\\$&")}$`),
       );
     }
+  });
+
+  test("reads the archive too, and says what neither it nor the database has", async () => {
+    const later = new Date(Date.now() + 40 * 86_400_000);
+    const archive = join(cwd, "archive");
+    let archived = "";
+    await withInstance(async ({ services }) => {
+      const { db } = services.database;
+      const operator = createOperator(askInstance(services));
+      archived = (await operator.run("workspace.create", { body: { name: "Archived" } }))
+        .workspace_id;
+      for (let count = 0; count < 3; count += 1)
+        await db.transaction().execute((tx) =>
+          appendAudit(
+            tx,
+            systemEntry(archived, new Date(), {
+              action: "source.create",
+              resource_type: "source",
+              resource_id: null,
+              outcome: "success",
+              summary: "Create a source",
+            }),
+          ),
+        );
+      const signal = new AbortController().signal;
+      await pruneAudit(db, { cutoff: later, now: later, signal, archive });
+    });
+    const whole = await run("verify", "--archive", "archive", "--workspace", "archived");
+    expect(whole).toMatchObject({ code: 0, err: "" });
+    expect(whole.out).toMatch(
+      new RegExp(
+        `^${archived} is as it was written in the archive, from 1 up to 3:[0-9a-f]{64}$`,
+        "m",
+      ),
+    );
+    const { code, out } = await run(
+      "verify",
+      "--archive",
+      "archive",
+      "--workspace",
+      "archived",
+      "--json",
+    );
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      archive: { intact: [{ workspace_id: archived, file_count: 1 }], faults: [] },
+    });
+
+    const file = join(archive, archived, "0000000001.jsonl");
+    const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
+    const [begin = "", first = "", second = ""] = lines;
+    const shorter = { kind: "end", index: 2, hash: JSON.parse(second).hash, count: 2 };
+    await writeFile(file, `${[begin, first, second, JSON.stringify(shorter)].join("\n")}\n`);
+    const ofArchive = `svc: the archived audit log of ${archived}`;
+    const args = ["verify", "--archive", archive, "--workspace", "archived"];
+    expect(await run(...args)).toMatchObject({
+      code: 1,
+      err: `${ofArchive} and the log in the database lack entry 3\n`,
+    });
+    await writeFile(file, lines.slice(0, -1).join("\n"));
+    expect(await run(...args)).toMatchObject({
+      code: 1,
+      err: `${ofArchive} has a file that is not whole after entry 3 (0000000001.jsonl)\n`,
+    });
+    expect(await run("verify", "--archive", "nowhere")).toMatchObject({
+      code: 2,
+      err: "svc: the folder of --archive cannot be read\n",
+    });
   });
 });

@@ -43,6 +43,7 @@ connectors:
   - { package: "@acme/svc-tickets", digest: "${digest}", sandbox: process }
 limits: { read: 7 }
 retention: { jobs: 90, audit: forever }
+audit_archive: data/audit
 key_file: keys/keys.json
 database_url: { $file: secret.txt }
 server: { host: 0.0.0.0, port: 8443, trust_proxy: ["10.0.0.1"] }
@@ -70,6 +71,7 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
         limits: { ...defaultLimits, read: 7 },
         jobs: defaultJobLimits,
         retention: { ...defaultRetention, jobs: 90, audit: null },
+        auditArchive: join(folder, "data/audit"),
         publicUrl: "https://svc.example.com",
         warehouses: join(folder, "data/warehouses"),
         otlpEndpoint: "http://127.0.0.1:4318",

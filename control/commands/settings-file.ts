@@ -100,6 +100,7 @@ export async function loadOperatorSettings(
       limits: { ...defaultLimits, ...document.limits },
       jobs: jobLimitsOf(document.jobs),
       retention: retentionOf(document.retention),
+      auditArchive: resolved(document.audit_archive),
       mail,
       warehouses: resolved(document.warehouses),
       publicUrl: document.public_url,

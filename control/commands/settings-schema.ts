@@ -115,6 +115,7 @@ export const SettingsDocument = Section({
       audit: days,
     }),
   ),
+  audit_archive: Type.Optional(path("the path of the folder for what leaves the audit log")),
   key_file: Type.Optional(path("the path of the key file")),
   warehouses: Type.Optional(path("the path of the folder for DuckDB files")),
   database_url: Type.Optional(SecretFile),

@@ -5,6 +5,7 @@ import { defineOperatorRead } from "../contract/operation.ts";
 import { Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
 import { Job, toJob } from "../jobs/schemas.ts";
 import { findWorkspace } from "../members/workspaces.ts";
+import type { Db } from "../store/database.ts";
 import { jobStatuses } from "../store/tables.ts";
 
 /** Jobs that one list holds. */
@@ -71,10 +72,20 @@ export const verifyAuditLog = defineOperatorRead({
   data: AuditReport,
   errors: ["not_found"],
   async run({ db }, { query }) {
-    const id = query.workspace && (await findWorkspace(db, query.workspace)).id;
+    const id = query.workspace && (await findLog(db, query.workspace));
     const { intact, faults } = await verifyAudit(db, id, query.noted);
     return { intact: [...intact], faults: [...faults] };
   },
 });
+
+/** The log of a workspace that was deleted is still there, under its id. */
+async function findLog(db: Db, workspace: string): Promise<string> {
+  const head = await db
+    .selectFrom("audit_heads")
+    .select("workspace_id")
+    .where("workspace_id", "=", workspace)
+    .executeTakeFirst();
+  return head?.workspace_id ?? (await findWorkspace(db, workspace)).id;
+}
 
 export const instanceOperations = [listInstanceJobs, verifyAuditLog];

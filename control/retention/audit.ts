@@ -1,63 +1,117 @@
 import type { Kysely } from "kysely";
-import { appendAudit, systemEntry } from "../door/audit.ts";
+import { archiveEntries } from "../audit/archive.ts";
+import type { AuditPlace } from "../audit/verify.ts";
+import { appendAudit, chainStart, systemEntry } from "../door/audit.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 
 /** Entries of one statement. */
 const batchRows = 500;
+/** Entries of one file of the archive, and of one move of the anchor. */
+const archivedEntries = 5_000;
+
+export interface Pruning {
+  readonly cutoff: Date;
+  readonly now: Date;
+  readonly signal: AbortSignal;
+  /** The folder of the archive; undefined: what goes is kept nowhere. */
+  readonly archive: string | undefined;
+  /** Entries of one file. Default 5,000. */
+  readonly fileEntries?: number | undefined;
+}
 
 /**
- * Deletes the oldest entries of each audit log. The hash of the last one that goes is kept as the
- * chain's anchor, and stands in an entry of its own at the chain's end: what is left is verified
- * from there.
+ * Takes the oldest entries of each audit log: to files, where there is an archive, and then out of
+ * the database. The hash of the last one that goes is kept as the chain's anchor, and stands in an
+ * entry of its own at the chain's end: what is left is verified from there.
  * @returns how many entries have gone
  */
-export async function pruneAudit(
-  db: Kysely<Tables>,
-  cutoff: Date,
-  now: Date,
-  signal: AbortSignal,
-): Promise<number> {
+export async function pruneAudit(db: Kysely<Tables>, pruning: Pruning): Promise<number> {
+  const { signal } = pruning;
   const heads = await db.selectFrom("audit_heads").select("workspace_id").execute();
   let total = 0;
+  let failure: unknown;
   for (const { workspace_id: workspaceId } of heads) {
     if (signal.aborted) break;
-    await db.transaction().execute((tx) => moveAnchor(tx, workspaceId, cutoff, now));
+    // One log that cannot be archived does not keep the others from it.
+    await advance(db, workspaceId, pruning).catch((error: unknown) => {
+      failure ??= error;
+    });
     total += await deleteBefore(db, workspaceId, signal);
   }
+  if (failure !== undefined) throw failure;
   return total;
 }
 
-/** The anchor goes first: from then on everything up to it may be missing. */
-async function moveAnchor(tx: Db, workspaceId: string, cutoff: Date, now: Date): Promise<void> {
-  // Who adds an entry, or moves the anchor, waits.
-  const head = await tx
-    .selectFrom("audit_heads")
-    .select("index")
-    .where("workspace_id", "=", workspaceId)
-    .forUpdate()
-    .executeTakeFirst();
-  const young = await tx
+/** Moves the anchor to the last entry that is old: in steps, each behind a file of the archive. */
+async function advance(
+  db: Kysely<Tables>,
+  workspaceId: string,
+  { cutoff, now, signal, archive, fileEntries = archivedEntries }: Pruning,
+): Promise<void> {
+  const lastIndex = await lastOld(db, workspaceId, cutoff);
+  while (!signal.aborted) {
+    const anchor = await anchorOf(db, workspaceId);
+    if (lastIndex <= anchor.index) return;
+    const endIndex = Math.min(lastIndex, anchor.index + fileEntries);
+    const last =
+      archive === undefined
+        ? await placeAt(db, workspaceId, lastIndex)
+        : await archiveEntries(db, archive, { workspaceId, begin: anchor, endIndex });
+    // A file that was written when less was to be kept reaches further.
+    if (last === undefined || last.index > lastIndex) return;
+    const verb = archive === undefined ? "Delete" : "Archive";
+    await db.transaction().execute((tx) => moveAnchor(tx, workspaceId, last, { now, verb }));
+  }
+}
+
+async function lastOld(db: Db, workspaceId: string, cutoff: Date): Promise<number> {
+  const young = await db
     .selectFrom("audit_logs")
     .select((eb) => eb.fn.min("index").as("index"))
     .where("workspace_id", "=", workspaceId)
     .where("occurred_at", ">=", cutoff)
     .executeTakeFirst();
-  // Of a log that nothing was added to for so long, the last entry stays.
-  const last = (young?.index ?? head?.index ?? 0) - 1;
-  const entry = await tx
-    .selectFrom("audit_logs")
-    .select(["index", "hash"])
-    .where("workspace_id", "=", workspaceId)
-    .where("index", "=", last)
-    .executeTakeFirst();
-  const anchor = await tx
-    .selectFrom("audit_anchors")
+  const head = await db
+    .selectFrom("audit_heads")
     .select("index")
     .where("workspace_id", "=", workspaceId)
     .executeTakeFirst();
-  if (!entry || entry.index <= (anchor?.index ?? 0)) return;
-  const moved = { ...entry, anchored_at: now };
+  // Of a log that nothing was added to for so long, the last entry stays.
+  return (young?.index ?? head?.index ?? 0) - 1;
+}
+
+const anchorOf = async (db: Db, workspaceId: string): Promise<AuditPlace> =>
+  (await db
+    .selectFrom("audit_anchors")
+    .select(["index", "hash"])
+    .where("workspace_id", "=", workspaceId)
+    .executeTakeFirst()) ?? { index: 0, hash: chainStart };
+
+const placeAt = (db: Db, workspaceId: string, index: number): Promise<AuditPlace | undefined> =>
+  db
+    .selectFrom("audit_logs")
+    .select(["index", "hash"])
+    .where("workspace_id", "=", workspaceId)
+    .where("index", "=", index)
+    .executeTakeFirst();
+
+/** The anchor goes first: from then on everything up to it may be missing. */
+async function moveAnchor(
+  tx: Db,
+  workspaceId: string,
+  last: AuditPlace,
+  { now, verb }: { readonly now: Date; readonly verb: "Archive" | "Delete" },
+): Promise<void> {
+  // Who adds an entry, or moves the anchor, waits.
+  await tx
+    .selectFrom("audit_heads")
+    .select("index")
+    .where("workspace_id", "=", workspaceId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (last.index <= (await anchorOf(tx, workspaceId)).index) return;
+  const moved = { index: last.index, hash: last.hash, anchored_at: now };
   await tx
     .insertInto("audit_anchors")
     .values({ workspace_id: workspaceId, ...moved })
@@ -70,7 +124,7 @@ async function moveAnchor(tx: Db, workspaceId: string, cutoff: Date, now: Date):
       resource_type: "audit_log",
       resource_id: null,
       outcome: "success",
-      summary: `Delete the audit log up to ${entry.index}:${entry.hash}`,
+      summary: `${verb} the audit log up to ${last.index}:${last.hash}`,
     }),
   );
 }

@@ -20,6 +20,7 @@ export function startRetention({
     timer = setTimeout(sweep, sweepEveryMs).unref();
     running ??= sweepOld(database.db, {
       retention: settings.retention,
+      auditArchive: settings.auditArchive,
       now: new Date(clock.now()),
       signal: stopping.signal,
       onFailure: (kind) => log.error("old rows could not be deleted", { kind }),

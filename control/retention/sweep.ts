@@ -96,6 +96,8 @@ export interface Sweeping {
   readonly retention: Retention;
   readonly now: Date;
   readonly signal: AbortSignal;
+  /** The folder to which the audit log goes before it is deleted; undefined: nowhere. */
+  readonly auditArchive?: string | undefined;
   /** Of one kind that could not be swept: the others are all the same. */
   onFailure(kind: string): void;
 }
@@ -106,7 +108,7 @@ export interface Sweeping {
  */
 export async function sweepOld(
   db: Kysely<Tables>,
-  { retention, now, signal, onFailure }: Sweeping,
+  { retention, now, signal, auditArchive, onFailure }: Sweeping,
 ): Promise<Readonly<Record<string, number>>> {
   const cutoffOf = (days: number) => new Date(now.getTime() - days * dayMs);
   const gone: Record<string, number> = {};
@@ -121,7 +123,12 @@ export async function sweepOld(
     );
   }
   if (retention.audit !== null)
-    await pruneAudit(db, cutoffOf(retention.audit), now, signal).then(
+    await pruneAudit(db, {
+      cutoff: cutoffOf(retention.audit),
+      now,
+      signal,
+      archive: auditArchive,
+    }).then(
       (count) => {
         gone.audit_logs = count;
       },

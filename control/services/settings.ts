@@ -78,6 +78,8 @@ export interface ControlSettings {
   readonly limits: Limits;
   readonly jobs: JobLimits;
   readonly retention: Retention;
+  /** The folder to which entries of the audit log go that retention takes. Undefined: nowhere. */
+  readonly auditArchive?: string | undefined;
   /** Undefined: no mail is sent. */
   readonly mail?: MailSettings | undefined;
   /**

@@ -28,6 +28,7 @@ export const controlSettingNames = [
   "mail",
   "telemetry",
   "retention",
+  "audit_archive",
 ] as const;
 
 const settingNames: readonly string[] = [...networkSettingNames, ...controlSettingNames];
