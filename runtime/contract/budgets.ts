@@ -78,6 +78,11 @@ export const budgets = {
     together: 32 * KiB,
     beyond: "CONFIG_INVALID",
   },
+  placeholders: {
+    what: "secrets and tokens of a run that have placeholders",
+    count: [1_000, "values"],
+    beyond: "CONNECTOR_PROTOCOL",
+  },
   tokenAnswer: {
     what: "the answer of a token endpoint",
     bytes: 256 * KiB,

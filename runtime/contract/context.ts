@@ -15,13 +15,18 @@ export interface RequestOptions {
    * are the host's.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Statuses besides 2xx that come back as an answer instead of an error, for instance `[404]`. */
+  /**
+   * Statuses besides 2xx that come back as an answer instead of an error, for instance `[404]`; also
+   * 206, since a part of an answer must be asked for.
+   */
   readonly accept?: readonly number[] | undefined;
 }
 
 export interface BodyOptions extends RequestOptions {
   /** Sent as JSON. */
   readonly body?: unknown | undefined;
+  /** Sent as it is, in place of `body`; its content-type stands among `headers`. */
+  readonly text?: string | undefined;
 }
 
 /** An answer of the provider: a 2xx, or a status that was listed in `accept`. */
@@ -48,9 +53,15 @@ export interface HttpResponse {
  *   CONNECTION_FAILED, PROVIDER_TIMEOUT, TLS_FAILED, RESPONSE_TOO_LARGE, REDIRECT_REFUSED, CANCELLED
  */
 export interface HttpClient {
-  get(path: readonly PathSegment[], options?: RequestOptions): Promise<HttpResponse>;
-  post(path: readonly PathSegment[], options?: BodyOptions): Promise<HttpResponse>;
+  get(path: Path, options?: RequestOptions): Promise<HttpResponse>;
+  post(path: Path, options?: BodyOptions): Promise<HttpResponse>;
 }
+
+/**
+ * Segments below the base URL. A connector that declares placeholders may give a whole URL of a
+ * declared host instead, in which a query may stand.
+ */
+export type Path = readonly PathSegment[] | string;
 
 /** Text or a number; not empty, not "." or "..". */
 export type PathSegment = string | number;
@@ -82,8 +93,8 @@ export interface HttpContext<Config> extends BaseContext<Config> {
 
 export interface DatabaseContext<Config> extends BaseContext<Config> {
   /**
-   * A new authenticated session with the declared database, as the byte stream after PostgreSQL's
-   * start-up: give it to `pg` as `stream`, with any password. May be called more than once, up to 4
+   * A new authenticated session with the declared database, as a byte stream on which a client can
+   * start: give it to `pg` (or a client for MySQL) as `stream`, with any password. May be called more than once, up to 4
    * sessions at a time.
    * @throws HOST_UNKNOWN, ADDRESS_REFUSED, CONNECTION_FAILED, TLS_FAILED, CREDENTIALS_REJECTED,
    * DATABASE_UNUSABLE

@@ -240,6 +240,36 @@ export interface RateLimit {
 export const perSecond = (requests: number): RateLimit => ({ requests, perMs: 1_000 });
 export const perMinute = (requests: number): RateLimit => ({ requests, perMs: 60_000 });
 
+/**
+ * A connector that puts its credentials into requests itself, as one that was written elsewhere
+ * does. Its configuration has a placeholder in place of each secret: a random text, new for each
+ * run. The host puts the secret in when a request leaves for a declared host: in the path, the
+ * query, header values, HTTP Basic, and JSON, form and other bodies. In answers secrets become
+ * placeholders again.
+ */
+export interface Placeholders {
+  /**
+   * Further hosts that requests may go to, besides that of the base URL: https URL templates as
+   * {@link HttpEgress.baseUrl}.
+   */
+  readonly urls?: readonly string[];
+  /** Where the provider mints tokens: the connector gets placeholders of these too. */
+  readonly minted?: readonly MintedTokens[];
+}
+
+/** Tokens in an answer, for instance of a log-in or a refresh. */
+export interface MintedTokens {
+  /**
+   * The URL that answers with them, without a query: an https URL template. Its host is declared by
+   * this.
+   */
+  readonly url: string;
+  /**
+   * JSON pointers (RFC 6901) to them. Values under the name of a secret are taken for tokens too.
+   */
+  readonly pointers: readonly string[];
+}
+
 export interface HttpEgress<Field extends string = string> {
   readonly kind: "http";
   /**
@@ -271,16 +301,17 @@ export interface HttpEgress<Field extends string = string> {
    * both together are at most that.
    */
   readonly maxResponseBytes?: number;
+  /** The connector gets placeholders of its secrets, and puts them into requests itself. */
+  readonly placeholders?: Placeholders;
   /** Declares that this provider's POST requests only read, so that they may be retried. */
   readonly isPostSafe?: boolean;
 }
 
 /**
- * A PostgreSQL connection: the host dials, does TLS and authenticates; the worker gets the session,
- * not the password.
+ * A connection with a database server: the host dials, does TLS and authenticates; the worker gets
+ * the session, not the password.
  */
-export interface PostgresEgress<Field extends string = string> {
-  readonly kind: "postgres";
+interface DatabaseEgress<Field extends string> {
   readonly host: Field;
   readonly port: Field;
   readonly database: Field;
@@ -294,6 +325,15 @@ export interface PostgresEgress<Field extends string = string> {
   /** PEM text of the certificate authority, for verify-ca and verify-full. */
   readonly sslRootCertificate?: Field;
   readonly tunnel?: TunnelEgress<Field>;
+}
+
+export interface PostgresEgress<Field extends string = string> extends DatabaseEgress<Field> {
+  readonly kind: "postgres";
+}
+
+/** MySQL, MariaDB and what speaks as they do. */
+export interface MysqlEgress<Field extends string = string> extends DatabaseEgress<Field> {
+  readonly kind: "mysql";
 }
 
 /**
@@ -312,7 +352,10 @@ export interface TunnelEgress<Field extends string = string> {
   readonly hostKey: Field;
 }
 
-export type Egress<Field extends string = string> = HttpEgress<Field> | PostgresEgress<Field>;
+export type Egress<Field extends string = string> =
+  | HttpEgress<Field>
+  | PostgresEgress<Field>
+  | MysqlEgress<Field>;
 
 type OneOrMore<T> = T | readonly T[];
 
@@ -329,4 +372,11 @@ export function postgres<const Field extends string>(
   options: Omit<PostgresEgress<Field>, "kind">,
 ): PostgresEgress<Field> {
   return { kind: "postgres", ...options };
+}
+
+/** Declares a MySQL or MariaDB server by the names of its config properties. */
+export function mysql<const Field extends string>(
+  options: Omit<MysqlEgress<Field>, "kind">,
+): MysqlEgress<Field> {
+  return { kind: "mysql", ...options };
 }

@@ -8,17 +8,26 @@ const maxAccepted = 20;
 /**
  * Checks the form of a call that came from a worker. Path, query and headers are checked where they
  * are encoded.
+ * @param mayNameUrls its path may be a whole URL
  * @throws CONNECTOR_PROTOCOL
  */
-export function checkCall(call: HttpCall, methods: readonly HttpMethod[] = readingMethods): void {
+export function checkCall(
+  call: HttpCall,
+  methods: readonly HttpMethod[] = readingMethods,
+  mayNameUrls = false,
+): void {
   const given: { readonly [name in keyof HttpCall]?: unknown } = call;
   if (!methods.includes(given.method as HttpMethod))
     throw refused(`the method must be ${methods.join(" or ")}`);
-  if (!Array.isArray(given.path)) throw refused("the path must be a list of segments");
+  const isUrl = typeof given.path === "string" && mayNameUrls;
+  if (!Array.isArray(given.path) && !isUrl) throw refused("the path must be a list of segments");
   if (given.query !== undefined && !isJsonObject(given.query))
     throw refused("the query must be an object");
-  if (given.method === "GET" && given.body !== undefined)
+  const { body, text } = given;
+  if (given.method === "GET" && (body !== undefined || text !== undefined))
     throw refused("a GET request has no body");
+  if (text !== undefined && (typeof text !== "string" || body !== undefined))
+    throw refused("a request has one body");
   if (given.accept !== undefined && !isStatusList(given.accept))
     throw refused("accept must be a list of HTTP statuses");
   if (given.again !== undefined) checkAgain(given.again);

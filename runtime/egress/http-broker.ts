@@ -6,6 +6,7 @@
 import { budgets } from "../contract/budgets.ts";
 import type { HttpEgress } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
+import type { JsonValue } from "../contract/json.ts";
 import type { HttpLimits } from "../contract/network.ts";
 import {
   type HttpAnswer,
@@ -19,9 +20,11 @@ import { type Authenticator, createAuthenticator, type PlainRequest } from "./au
 import type { Broker, BrokerOptions } from "./broker.ts";
 import { checkCall } from "./check-call.ts";
 import { createSlots } from "./concurrency.ts";
+import { fillRequest } from "./fill-request.ts";
 import { createOutcomeReader } from "./outcome.ts";
+import { createAnswerFilter, declaredOrigins, isSameOrigin } from "./placeholder-access.ts";
 import { checkHeaders } from "./request-headers.ts";
-import { portOf, requestUrl, resolveBaseUrl } from "./request-url.ts";
+import { declaredUrl, isUnder, portOf, requestUrl, resolveBaseUrl } from "./request-url.ts";
 import { acceptEncoding, createCookieWatch, defaultMaxResponseBytes } from "./response.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
 import { createSendQueue, type SendQueue } from "./send-queue.ts";
@@ -60,7 +63,9 @@ export function createHttpBroker(options: BrokerOptions): Broker {
         standIn: seams?.standIn,
       });
   const auth = createAuthenticator(declaration.auth, config, secrets);
-  const toPlainRequest = createRequestMaker(base, declaration, auth);
+  const { placeholders } = options;
+  const origins = declaredOrigins(declaration, base, config, spec);
+  const toPlainRequest = createRequestMaker(base, origins, declaration, auth);
 
   const closing = new AbortController();
   const waiting = createWaitReport(clock, options.onWaiting);
@@ -87,30 +92,42 @@ export function createHttpBroker(options: BrokerOptions): Broker {
     connections: concurrency,
     limits,
   });
-  const { limiter, release } = shareRateLimiter(base.origin, auth.values, {
-    clock,
-    declared: declaration.rateLimit,
-    concurrency,
-    maxWaitMs: limits.maxRateLimitWaitMs,
-    ledger: options.ledger,
-  });
+  const { limiter, release } = shareRateLimiter(
+    base.origin,
+    [...auth.values, ...(placeholders?.secrets ?? [])],
+    {
+      clock,
+      declared: declaration.rateLimit,
+      concurrency,
+      maxWaitMs: limits.maxRateLimitWaitMs,
+      ledger: options.ledger,
+    },
+  );
   const queue = createSendQueue({
     slots: createSlots(concurrency),
     limiter,
     waiting,
     transport,
-    readOutcome: createOutcomeReader(declaration, base, secrets, () => clock.now()),
+    readOutcome: createOutcomeReader(
+      declaration,
+      origins ? isSameOrigin : (target) => isUnder(base, target),
+      secrets,
+      () => clock.now(),
+      placeholders && createAnswerFilter(declaration, placeholders, config, spec),
+    ),
     watchCookies: createCookieWatch(secrets),
     onRequest: options.onRequest ?? (() => undefined),
   });
-  const attempt = createAttempt({ auth, tokens, queue, writer });
+  const fill = (request: TransportRequest) =>
+    placeholders ? fillRequest(request, placeholders, secrets) : request;
+  const attempt = createAttempt({ auth, tokens, queue, writer, fill });
 
   async function request(
     call: HttpCall,
     callerSignal: AbortSignal,
     room?: () => Promise<void>,
   ): Promise<HttpAnswer> {
-    checkCall(call, writer ? writingMethods : readingMethods);
+    checkCall(call, writer ? writingMethods : readingMethods, origins !== undefined);
     const plain = toPlainRequest(call);
     const accept = call.accept ?? [];
     const again = call.again && {
@@ -153,6 +170,7 @@ export function createHttpBroker(options: BrokerOptions): Broker {
 /** Calls as requests: below the base URL, with the declared headers, not yet signed. */
 function createRequestMaker(
   base: URL,
+  origins: ReadonlyMap<string, string> | undefined,
   declaration: HttpEgress,
   auth: Authenticator,
 ): (call: HttpCall) => PlainRequest {
@@ -162,19 +180,30 @@ function createRequestMaker(
     ...checkHeaders(declaration.headers ?? {}, auth.headerNames, "CONNECTOR_INVALID"),
     "accept-encoding": acceptEncoding,
   };
-  return ({ method, path, query, headers, body }) => {
-    const url = requestUrl(base, path, query);
+  const own = new Set(origins ? ["authorization"] : []);
+  return ({ method, path, query, headers, body, text }) => {
+    const url =
+      typeof path === "string"
+        ? declaredUrl(path, query, origins ?? new Map())
+        : requestUrl(base, path, query);
     const extra =
-      headers === undefined ? {} : checkHeaders(headers, auth.headerNames, "CONNECTOR_PROTOCOL");
+      headers === undefined
+        ? {}
+        : checkHeaders(headers, auth.headerNames, "CONNECTOR_PROTOCOL", own);
     if (method === "GET") return { method, url, headers: { ...fixedHeaders, ...extra } };
     return {
       method,
       url,
       headers: { ...fixedHeaders, "content-type": "application/json", ...extra },
       json: body,
-      body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
+      body: bodyOf(body, text),
     };
   };
+}
+
+function bodyOf(json: JsonValue | undefined, text: string | undefined): Buffer | undefined {
+  if (text !== undefined) return Buffer.from(text);
+  return json === undefined ? undefined : Buffer.from(JSON.stringify(json));
 }
 
 interface AttemptParts {
@@ -182,10 +211,12 @@ interface AttemptParts {
   readonly tokens: AccessTokens | undefined;
   readonly queue: SendQueue;
   readonly writer: BrokerOptions["writer"];
+  /** Puts secrets in the place of their placeholders. */
+  readonly fill: (request: TransportRequest) => TransportRequest;
 }
 
 /** One try: at most one renewal of the access token, at most three redirects. */
-function createAttempt({ auth, tokens, queue, writer }: AttemptParts) {
+function createAttempt({ auth, tokens, queue, writer, fill }: AttemptParts) {
   /** A signature is valid for minutes: each try has its own. */
   const withSignature = (request: TransportRequest): TransportRequest => {
     const id = request.headers["webhook-id"];
@@ -209,7 +240,7 @@ function createAttempt({ auth, tokens, queue, writer }: AttemptParts) {
       const sign = async () => {
         await room?.();
         accessToken = await tokens?.current(rejected, signal);
-        return withSignature(auth.apply({ ...plain, url }, accessToken));
+        return withSignature(fill(auth.apply({ ...plain, url }, accessToken)));
       };
       try {
         const outcome = await queue.send(sign, acceptNow, signal);

@@ -8,7 +8,6 @@ import type { SecretRegistry } from "../filter/secrets.ts";
 import { findErrorCode } from "../wire/error-rules.ts";
 import type { HttpAnswer, HttpMethod } from "../wire/http-call.ts";
 import { type ResponseHeaders, readRateLimitHeaders } from "./rate-limit-headers.ts";
-import { isUnder } from "./request-url.ts";
 import {
   allowedHeaderNames,
   defaultMaxResponseBytes,
@@ -26,8 +25,15 @@ export type Outcome = { readonly answer: HttpAnswer } | { readonly redirect: URL
 export interface Asked {
   readonly method: HttpMethod;
   readonly url: URL;
-  /** Statuses besides 2xx that come back as an answer. */
+  /** Statuses besides 2xx that come back as an answer; also 206, which is a part of one only. */
   readonly accept: readonly number[];
+}
+
+/** What a connector with placeholders gets of an answer. */
+export interface AnswerFilter {
+  /** The body of a 2xx answer; minted tokens are caught before anything of it is given away. */
+  body(url: URL, bytes: Buffer): Buffer;
+  text(text: string): string;
 }
 
 export type OutcomeReader = (incoming: Incoming, asked: Asked) => Promise<Outcome>;
@@ -36,14 +42,16 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 
 /**
  * Gives the function that reads an answer.
+ * @param isFollowed whether a redirect from one URL to another is followed
  * @throws (that function) REDIRECT_REFUSED, RESPONSE_TOO_LARGE, RESPONSE_INVALID; what an error
  * rule or the status says
  */
 export function createOutcomeReader(
   declaration: HttpEgress,
-  base: URL,
+  isFollowed: (target: URL, from: URL) => boolean,
   secrets: SecretRegistry,
   now: () => number,
+  filter?: AnswerFilter,
 ): OutcomeReader {
   const { errors: rules = [], maxResponseBytes = defaultMaxResponseBytes } = declaration;
   const names = allowedHeaderNames(declaration.responseHeaders);
@@ -51,15 +59,23 @@ export function createOutcomeReader(
   // decided here.
   const bodilessRules = rules.filter(({ pointer }) => pointer === undefined);
   const hasBodyRules = bodilessRules.length < rules.length;
+  const hide = filter ? { redactText: filter.text } : secrets;
 
   return async ({ status, headers, body }, asked) => {
     const isSuccess = status >= 200 && status < 300;
     if (isSuccess) {
-      const bytes = await readBody(body, headers, maxResponseBytes);
+      const whole = await readBody(body, headers, maxResponseBytes);
+      const bytes = filter ? filter.body(asked.url, whole) : whole;
+      // A part of what was asked for (RFC 9110 section 15.3.7) is no success of a call that wants
+      // the whole.
+      if (status === 206 && !asked.accept.includes(status))
+        throw new ConnectorError("RESPONSE_INVALID", {
+          reason: "it is a part of the answer only (HTTP 206)",
+        });
       const code = findErrorCode(bodilessRules, { status, headers, body: undefined });
       if (code !== undefined)
         throw statusError(status, code, parseRetryAfter(headers["retry-after"], now()));
-      return { answer: { status, headers: pickHeaders(headers, names, secrets), body: bytes } };
+      return { answer: { status, headers: pickHeaders(headers, names, hide), body: bytes } };
     }
 
     const isAccepted = asked.accept.includes(status);
@@ -68,12 +84,12 @@ export function createOutcomeReader(
       return {
         answer: {
           status,
-          headers: pickHeaders(headers, names, secrets),
-          body: redact(bytes, secrets),
+          headers: pickHeaders(headers, names, hide),
+          body: redact(bytes, hide),
         },
       };
     }
-    if (redirects.has(status)) return { redirect: redirectTarget(headers, asked, base) };
+    if (redirects.has(status)) return { redirect: redirectTarget(headers, asked, isFollowed) };
     const code =
       findErrorCode(rules, {
         status,
@@ -103,16 +119,20 @@ async function readErrorBody({ headers, body }: Incoming): Promise<Buffer> {
   }
 }
 
-function redirectTarget(headers: ResponseHeaders, { method, url }: Asked, base: URL): URL {
+function redirectTarget(
+  headers: ResponseHeaders,
+  { method, url }: Asked,
+  isFollowed: (target: URL, from: URL) => boolean,
+): URL {
   const { location } = headers;
   const target = typeof location === "string" ? URL.parse(location, url) : null;
-  if (method !== "GET" || target === null || !isUnder(base, target))
+  if (method !== "GET" || target === null || !isFollowed(target, url))
     throw new ConnectorError("REDIRECT_REFUSED");
   target.hash = "";
   return target;
 }
 
-function redact(bytes: Buffer, secrets: SecretRegistry): Buffer {
+function redact(bytes: Buffer, secrets: Pick<SecretRegistry, "redactText">): Buffer {
   const text = bytes.toString("utf8");
   const redacted = secrets.redactText(text);
   return redacted === text ? bytes : Buffer.from(redacted);

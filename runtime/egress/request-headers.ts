@@ -47,12 +47,14 @@ export type RequestHeaders = { readonly [name: string]: string };
 /**
  * Header fields of a connector with lower-case names.
  * @param authNames lower-case names that authentication sets.
+ * @param own names of the host's that this connector may set besides: it has no secret to set.
  * @throws `code` when a field is the host's, or cannot be a header field.
  */
 export function checkHeaders(
   headers: unknown,
   authNames: ReadonlySet<string>,
   code: ErrorCode,
+  own: ReadonlySet<string> = new Set(),
 ): RequestHeaders {
   const checked: Record<string, string> = {};
   const refuse = (problem: string) => new ConnectorError(code, { path: "headers", problem });
@@ -62,7 +64,7 @@ export function checkHeaders(
     const name = given.toLowerCase();
     if (!headerName.test(name)) throw refuse("a request header's name is not valid");
     if (
-      hostOnly.has(name) ||
+      (hostOnly.has(name) && !own.has(name)) ||
       authNames.has(name) ||
       hostOnlyPrefixes.some((prefix) => name.startsWith(prefix))
     ) {

@@ -105,6 +105,28 @@ export function requestUrl(
   return url;
 }
 
+/** Longer URLs are refused before they are looked at. */
+const maxUrlLength = 16_384;
+
+/**
+ * A whole URL that a connector names, with the query behind its own; a part behind # is left out.
+ * @param origins declared ones, and where each of them leads
+ * @throws CONNECTOR_PROTOCOL when its host is not declared
+ */
+export function declaredUrl(
+  text: string,
+  query: { readonly [name: string]: JsonValue | undefined } | undefined,
+  origins: ReadonlyMap<string, string>,
+): URL {
+  const url = text.length > maxUrlLength ? null : URL.parse(text);
+  const origin = url && origins.get(url.origin);
+  if (!url || origin === undefined || url.username !== "" || url.password !== "")
+    throw refused("a request goes to a host that the connector does not declare");
+  const more = encodeQuery(query ?? {});
+  const search = [url.search.slice(1), more].filter((part) => part !== "").join("&");
+  return new URL(`${origin}${url.pathname}${search === "" ? "" : `?${search}`}`);
+}
+
 /** The port that a URL leads to, said or not. */
 export const portOf = ({ port, protocol }: URL): number =>
   Number(port || (protocol === "http:" ? 80 : 443));

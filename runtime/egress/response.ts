@@ -163,7 +163,7 @@ export function allowedHeaderNames(declared: readonly string[] = []): readonly s
 export function pickHeaders(
   headers: ResponseHeaders,
   names: readonly string[],
-  secrets: SecretRegistry,
+  secrets: Pick<SecretRegistry, "redactText">,
 ): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const name of names) {

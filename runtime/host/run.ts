@@ -20,9 +20,10 @@ import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/netw
 import type { Broker } from "../egress/broker.ts";
 import { configValue } from "../egress/config-field.ts";
 import { createBroker } from "../egress/create-broker.ts";
+import { createPlaceholders } from "../egress/placeholders.ts";
 import { createSecretRegistry, type SecretRegistry } from "../filter/secrets.ts";
 import { sanitizeText } from "../filter/text.ts";
-import { type ParsedConfig, parseConfig } from "../spec/config.ts";
+import { type ParsedConfig, parseConfig, withSubstitutes } from "../spec/config.ts";
 import { egressFields, mustBeSecret } from "../spec/egress-fields.ts";
 import { parseManifest } from "../spec/manifest.ts";
 import type { VerbRequest } from "../wire/verb-request.ts";
@@ -113,11 +114,16 @@ export async function withRun<T>(
     requireHidden(manifest, config);
     for (const secret of config.secrets) secrets.add(secret);
     const tokens = options.tokens ?? parts.tokens(connector, config.whole);
+    const placeholders = hasPlaceholders(manifest) ? createPlaceholders(secrets) : undefined;
+    const given = placeholders
+      ? withSubstitutes(config.whole, manifest.spec, placeholders.placeholderOf)
+      : config.withoutSecrets;
     broker = createBroker({
       declaration: manifest.egress,
       config: config.whole,
       spec: manifest.spec,
       secrets,
+      placeholders,
       clock: parts.clock,
       settings: parts.settings,
       seams: parts.seams,
@@ -140,7 +146,7 @@ export async function withRun<T>(
       withRedactionEvent: withRedactionEvent,
       execute: (request, handlers) =>
         session.run(
-          { ...request, config: config.withoutSecrets },
+          { ...request, config: given },
           opened,
           {
             onLog: (level, message, fields) =>
@@ -181,6 +187,9 @@ function requireHidden({ egress }: Manifest, { withoutSecrets }: ParsedConfig): 
     throw new ConnectorError("CONNECTOR_INVALID", { path, problem: mustBeSecret });
   }
 }
+
+const hasPlaceholders = ({ egress }: Manifest) =>
+  egress.kind === "http" && egress.placeholders !== undefined;
 
 const toLevel = (level: string) => (level === "warn" || level === "info" ? level : "debug");
 

@@ -63,6 +63,40 @@ function configExcess(config: JsonObject): string | undefined {
   return `is nested deeper than ${depth} levels`;
 }
 
+/** A valid configuration in which `substitute` gives what stands in place of each secret. */
+export function withSubstitutes(
+  whole: JsonObject,
+  spec: JsonObject,
+  substitute: (secret: string) => string,
+): JsonObject {
+  return replace(whole, spec, substitute) as JsonObject;
+}
+
+function replace(
+  value: JsonValue,
+  schema: JsonObject | undefined,
+  substitute: (secret: string) => string,
+): JsonValue {
+  if (!isJsonObject(value)) return value;
+  const replaced: JsonObject = {};
+  for (const [name, part] of Object.entries(value)) {
+    const partSchemas = propertySchemas(schema, name);
+    replaced[name] = partSchemas.some(isSecret)
+      ? replaceTexts(part, substitute)
+      : partSchemas.reduce((left: JsonValue, one) => replace(left, one, substitute), part);
+  }
+  return replaced;
+}
+
+function replaceTexts(value: JsonValue, substitute: (secret: string) => string): JsonValue {
+  if (typeof value === "string" || typeof value === "number") return substitute(String(value));
+  if (Array.isArray(value)) return value.map((part) => replaceTexts(part, substitute));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [name, replaceTexts(part, substitute)]),
+  );
+}
+
 /**
  * Copies a document without the properties that the schema marks secret; their values are added to
  * `secrets`.

@@ -1,5 +1,11 @@
 /** The settings that a declared egress names, and what each of them must be. */
-import { type Auth, type AuthField, type Egress, settingOf } from "../contract/egress.ts";
+import {
+  type Auth,
+  type AuthField,
+  type Egress,
+  type HttpEgress,
+  settingOf,
+} from "../contract/egress.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { isSecret as isMarked, secretKeyword } from "../contract/spec.ts";
 import { isSecretName } from "../filter/secret-names.ts";
@@ -8,7 +14,7 @@ import type { Fault } from "./validation.ts";
 
 /** An egress of any kind of connector that authenticates; where a base URL comes from may differ. */
 type AuthenticatedEgress =
-  | Extract<Egress, { kind: "postgres" }>
+  | Extract<Egress, { kind: "postgres" | "mysql" }>
   | (Omit<Extract<Egress, { kind: "http" }>, "baseUrl"> & {
       readonly baseUrl: string | { readonly field: string };
     });
@@ -26,7 +32,7 @@ const authField = (field: AuthField): EgressField =>
 
 /** Every config property that an egress declaration names. */
 export function egressFields(egress: AuthenticatedEgress): EgressField[] {
-  if (egress.kind === "postgres") {
+  if (egress.kind !== "http") {
     const { host, port, database, username, password, sslMode, sslRootCertificate } = egress;
     const { tunnel } = egress;
     return [
@@ -41,10 +47,17 @@ export function egressFields(egress: AuthenticatedEgress): EgressField[] {
     typeof egress.baseUrl === "string" ? placeholders(egress.baseUrl) : [egress.baseUrl.field];
   return [
     ...base.map(open),
+    ...furtherTemplates(egress).flatMap(placeholders).map(open),
     ...egress.auth.flatMap(oauthTemplates).flatMap(placeholders).map(open),
     ...egress.auth.flatMap(authUses).map(({ use }) => authField(use)),
   ];
 }
+
+/** Where a connector with placeholders goes besides its base URL. */
+const furtherTemplates = ({ placeholders }: Pick<HttpEgress, "placeholders">) => [
+  ...(placeholders?.urls ?? []),
+  ...(placeholders?.minted ?? []).map(({ url }) => url),
+];
 
 const placeholders = (template: string) =>
   [...template.matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? "");
@@ -138,9 +151,13 @@ export function identifierFaults(spec: JsonObject, declared: readonly Auth[]): F
 
 /** Settings at the end of a host: whoever chooses their value chooses the owner of the host. */
 function hostEnds(egress: Egress): string[] {
-  if (egress.kind === "postgres") return [];
-  const oauthUrls = egress.auth.flatMap(oauthTemplates);
-  const templates = typeof egress.baseUrl === "string" ? [egress.baseUrl, ...oauthUrls] : oauthUrls;
+  if (egress.kind !== "http") return [];
+  const { baseUrl } = egress;
+  const templates = [
+    ...(typeof baseUrl === "string" ? [baseUrl] : []),
+    ...egress.auth.flatMap(oauthTemplates),
+    ...furtherTemplates(egress),
+  ];
   return templates.flatMap(
     (template) => /^https:\/\/[^/]*\{([^{}]+)\}(?::\d+)?(?:\/|$)/.exec(template)?.[1] ?? [],
   );

@@ -84,6 +84,7 @@ const ApprovedUrl = Type.Object(
 
 const Count = (maximum: number) => Type.Integer({ minimum: 1, maximum });
 const Status = Type.Integer({ minimum: 100, maximum: 599 });
+const Pointer = Type.String({ pattern: "^(/.*)?$", maxLength: 500 });
 const RuleText = Type.String({ maxLength: 500 });
 
 const HttpEgressShape = Type.Object(
@@ -105,7 +106,7 @@ const HttpEgressShape = Type.Object(
           {
             status: Type.Optional(Type.Union([Status, Type.Array(Status, { maxItems: 500 })])),
             header: Type.Optional(Type.Object({ name: HeaderName, equals: RuleText }, exactly)),
-            pointer: Type.Optional(Type.String({ pattern: "^(/.*)?$", maxLength: 500 })),
+            pointer: Type.Optional(Pointer),
             equals: Type.Optional(
               Type.Array(Type.Union([RuleText, Type.Number(), Type.Boolean()]), { maxItems: 100 }),
             ),
@@ -119,29 +120,16 @@ const HttpEgressShape = Type.Object(
     ),
     maxResponseBytes: Type.Optional(Count(budgets.answersAtOnce.together)),
     isPostSafe: Type.Optional(Type.Boolean()),
-  },
-  exactly,
-);
-
-const PostgresEgressShape = Type.Object(
-  {
-    kind: Type.Literal("postgres"),
-    host: Field,
-    port: Field,
-    database: Field,
-    username: Field,
-    password: Field,
-    sslMode: Field,
-    sslRootCertificate: Type.Optional(Field),
-    tunnel: Type.Optional(
+    placeholders: Type.Optional(
       Type.Object(
         {
-          host: Field,
-          port: Field,
-          user: Field,
-          privateKey: Field,
-          password: Field,
-          hostKey: Field,
+          urls: Type.Optional(Type.Array(Url, { maxItems: 50 })),
+          minted: Type.Optional(
+            Type.Array(
+              Type.Object({ url: Url, pointers: Type.Array(Pointer, { maxItems: 20 }) }, exactly),
+              { maxItems: 50 },
+            ),
+          ),
         },
         exactly,
       ),
@@ -149,6 +137,34 @@ const PostgresEgressShape = Type.Object(
   },
   exactly,
 );
+
+const databaseEgressShape = (kind: "postgres" | "mysql") =>
+  Type.Object(
+    {
+      kind: Type.Literal(kind),
+      host: Field,
+      port: Field,
+      database: Field,
+      username: Field,
+      password: Field,
+      sslMode: Field,
+      sslRootCertificate: Type.Optional(Field),
+      tunnel: Type.Optional(
+        Type.Object(
+          {
+            host: Field,
+            port: Field,
+            user: Field,
+            privateKey: Field,
+            password: Field,
+            hostKey: Field,
+          },
+          exactly,
+        ),
+      ),
+    },
+    exactly,
+  );
 
 const ManifestShape = Type.Object(
   {
@@ -170,7 +186,8 @@ const ManifestShape = Type.Object(
 const manifestFaults = compileLater(ManifestShape);
 const egressFaults = {
   http: compileLater(HttpEgressShape),
-  postgres: compileLater(PostgresEgressShape),
+  postgres: compileLater(databaseEgressShape("postgres")),
+  mysql: compileLater(databaseEgressShape("mysql")),
 };
 
 /** Checks what a worker says of its connector. @throws CONNECTOR_INVALID naming the first fault */

@@ -9,10 +9,13 @@ export type HttpMethod = (typeof writingMethods)[number];
 export interface HttpCall {
   /** Other than GET and POST: only of writers. */
   readonly method: HttpMethod;
-  readonly path: readonly (string | number)[];
+  /** Segments below the base URL, or, of a connector with placeholders, a whole URL. */
+  readonly path: readonly (string | number)[] | string;
   readonly query?: { readonly [name: string]: JsonValue | undefined } | undefined;
   readonly headers?: { readonly [name: string]: string } | undefined;
   readonly body?: JsonValue | undefined;
+  /** A body that is sent as it is. */
+  readonly text?: string | undefined;
   readonly accept?: readonly number[] | undefined;
   /**
    * The same call once more, because its 2xx answer turned out to mean `code` (an error rule on the

@@ -18,7 +18,7 @@ export function createSender(request: SendCall, rules: readonly ErrorRule[]) {
   return async (
     method: HttpMethod,
     path: HttpCall["path"],
-    options: RequestOptions & { body?: unknown },
+    options: RequestOptions & { body?: unknown; text?: string | undefined },
   ): Promise<HttpResponse> => {
     const call: HttpCall = {
       method,
@@ -27,6 +27,7 @@ export function createSender(request: SendCall, rules: readonly ErrorRule[]) {
       headers: options.headers,
       accept: options.accept,
       body: options.body as JsonValue | undefined,
+      text: options.text,
     };
     for (let attempt = 1, again: HttpCall["again"]; ; attempt++) {
       const answer = await request(again ? { ...call, again } : call);

@@ -1,0 +1,57 @@
+/** What a connector with placeholders may reach, and what it gets of an answer. */
+import type { HttpEgress } from "../contract/egress.ts";
+import { ConnectorError } from "../contract/errors.ts";
+import { parseLocalUrl } from "../spec/local-url.ts";
+import type { BrokerOptions } from "./broker.ts";
+import { createTokenCatcher } from "./minted-tokens.ts";
+import type { AnswerFilter } from "./outcome.ts";
+import type { Placeholders } from "./placeholders.ts";
+import { fillTemplate, portOf } from "./request-url.ts";
+
+/**
+ * The origins that a connector with placeholders may name, and where each of them leads: a provider
+ * on this machine may have a stand-in. Undefined for other connectors.
+ * @throws CONNECTOR_INVALID when they have more than one port
+ */
+export function declaredOrigins(
+  { placeholders, baseUrl }: HttpEgress,
+  base: URL,
+  config: BrokerOptions["config"],
+  spec: BrokerOptions["spec"],
+): ReadonlyMap<string, string> | undefined {
+  if (!placeholders) return undefined;
+  const { urls = [], minted = [] } = placeholders;
+  const local = typeof baseUrl === "string" ? parseLocalUrl(baseUrl) : undefined;
+  const origins = new Map([[(local ?? base).origin, base.origin]]);
+  for (const template of [...urls, ...minted.map(({ url }) => url)]) {
+    const url = fillTemplate(template, config, spec);
+    if (portOf(url) !== portOf(base))
+      throw new ConnectorError("CONNECTOR_INVALID", {
+        path: "egress.placeholders",
+        problem: "has URLs with another port than the base URL",
+      });
+    origins.set(url.origin, url.origin);
+  }
+  return origins;
+}
+
+/** A redirect takes what was sent along to its own host only. */
+export const isSameOrigin = (target: URL, from: URL) =>
+  target.origin === from.origin && target.username === "" && target.password === "";
+
+/** Catches minted tokens, and puts placeholders in the place of secrets. */
+export function createAnswerFilter(
+  { placeholders: declared }: HttpEgress,
+  placeholders: Placeholders,
+  config: BrokerOptions["config"],
+  spec: BrokerOptions["spec"],
+): AnswerFilter {
+  const catchTokens = createTokenCatcher(declared?.minted ?? [], placeholders, config, spec);
+  return {
+    body(url, bytes) {
+      catchTokens(url, bytes);
+      return placeholders.hideBytes(bytes);
+    },
+    text: placeholders.hide,
+  };
+}
