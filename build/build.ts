@@ -3,6 +3,8 @@
  * beside it.
  */
 import { copyFile, cp, mkdir, readFile } from "node:fs/promises";
+import { buildConsole } from "./console.ts";
+import { makeEmptyCluster } from "./database.ts";
 import { bundlePackages } from "./packages.ts";
 import { bundleRuntime } from "./runtime.ts";
 import { bundleTypes } from "./types.ts";
@@ -24,8 +26,12 @@ await bundleTypes(
   ),
 );
 
+await buildConsole("dist/console");
+
 // What the page of the API's documents loads.
 await cp("control/http/swagger-ui", "dist/control/http/swagger-ui", { recursive: true });
+
+await makeEmptyCluster();
 
 // An executable for each source: the same file, whose name says which one it runs.
 await mkdir("dist/bin");

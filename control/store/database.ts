@@ -4,6 +4,7 @@
  * both.
  */
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { Socket } from "node:net";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import { Migrator } from "kysely/migration";
 import { type Client, Pool, type PoolClient, type PoolConfig } from "pg";
 import { lockFile } from "svc-connectors/host";
+import { embeddedMemory, initParams, unpackCluster } from "./empty-cluster.ts";
 import { migrations } from "./migrations/index.ts";
 import { createLocalNotifications, listenOnPostgres, type Notifications } from "./notifications.ts";
 import { createPgliteDialect } from "./pglite-dialect.ts";
@@ -71,12 +73,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
-/**
- * An embedded database has one connection and few rows. What PostgreSQL would take for its buffers
- * is several times what all of them need, and WebAssembly gives nothing back.
- */
-const embeddedMemory = ["shared_buffers=32MB", "wal_buffers=1MB", "maintenance_work_mem=16MB"];
-
 async function openEmbedded({
   folder,
   image,
@@ -89,10 +85,12 @@ async function openEmbedded({
     await mkdir(folder, { recursive: true, mode: 0o700 });
     lock = lockFile(join(folder, "lock"));
   }
+  const dataDir = folder === undefined ? undefined : join(folder, "database");
+  if (dataDir !== undefined && !image && !existsSync(dataDir)) await unpackCluster(dataDir);
   const pglite = await PGlite.create({
-    ...(folder === undefined ? {} : { dataDir: join(folder, "database") }),
+    ...(dataDir === undefined ? {} : { dataDir }),
     ...(image ? { loadDataDir: image } : {}),
-    initDbStartParams: embeddedMemory.flatMap((setting) => ["--set", setting]),
+    initDbStartParams: initParams,
     startParams: [
       ...PGlite.defaultStartParams,
       ...embeddedMemory.flatMap((setting) => ["-c", setting]),
