@@ -184,6 +184,7 @@ describe("pipelines", () => {
             primary_key: [["id"]],
             cursor_field: [],
             selected_fields: null,
+            detect_deletes: "none",
             hashed_fields: null,
             row_filter: null,
             table: { schema: null, name: "_svc_orders" },
@@ -210,6 +211,7 @@ describe("pipelines", () => {
         selected_fields: ["note"],
         hashed_fields: ["note"],
         row_filter: [{ column: "note", operator: "!=", value: "" }],
+        detect_deletes: "soft",
       };
       const made = await make({
         name: "Old orders",
@@ -338,6 +340,27 @@ describe("pipelines", () => {
         { streams: [{ name: "customers", mode: "x" }] },
         "validation_failed",
         "streams.0.mode",
+      ],
+      [
+        "deleted rows of a table that each job replaces",
+        { streams: [{ name: "customers", namespace: "sales", detect_deletes: "hard" }] },
+        "validation_failed",
+        "streams.0.detect_deletes",
+      ],
+      [
+        "deleted rows of a table that keeps all that came",
+        {
+          streams: [
+            {
+              name: "customers",
+              namespace: "sales",
+              destination_sync_mode: "append",
+              detect_deletes: "soft",
+            },
+          ],
+        },
+        "validation_failed",
+        "streams.0.detect_deletes",
       ],
       ["a prefix with a dash", { prefix: "a-b" }, "validation_failed", "prefix"],
       ["a prefix that is too long", { prefix: "a".repeat(41) }, "validation_failed", "prefix"],

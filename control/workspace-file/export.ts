@@ -81,7 +81,10 @@ function streamsOf(entry: object) {
       streamFields.flatMap((field) => {
         const value = stream[field];
         const isNothing =
-          value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+          value === null ||
+          value === undefined ||
+          (Array.isArray(value) && value.length === 0) ||
+          (field === "detect_deletes" && value === "none");
         return isNothing ? [] : [[field, value]];
       }),
     ),
