@@ -9,6 +9,7 @@ import {
   type RequestPlace,
   refuse,
 } from "../derive/requests/rate-limits.ts";
+import { halfAnswers } from "../derive/rows/half-answers.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { listingWithoutRows } from "../derive/rows/wrong-bodies.ts";
 
@@ -29,9 +30,10 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "An answer of status 200 that carries an error is an error.",
-  why: "Many providers report failures inside a 200. A connector that looks for rows in it finds none, and calls the sync complete.",
-  fix: 'Look for the provider\'s error fields before the rows, and fail when the rows are not where they belong. In svc: egress errors { status: 200, pointer: "/error", code }.',
+  title:
+    "An answer of status 200 that carries an error is an error, also beside a part of the rows or in place of one.",
+  why: "Many providers report failures inside a 200, and some give the rows that they could get beside it. A connector that looks for rows only finds none, or half of them, and calls the sync complete.",
+  fix: 'Look for the provider\'s error fields before the rows, also in answers that have some, and fail when the rows are not where they belong or one of them is none. In svc: egress errors { status: 200, pointer: "/error", code }.',
   good: 'if (!Array.isArray(body.items)) throw new ConnectorError("RESPONSE_INVALID");',
   bad: "for (const row of body.items ?? []) yield record(row);",
   notApplicable: (lab: Lab) =>
@@ -40,16 +42,14 @@ export default defineRule({
     const places = await edgeRequests(lab, sampledPlaces);
     if (places.length === 0)
       return report.missing("No recording of a read has a request: record one with rows.");
+    const own = ownErrors(lab);
     for (const place of places) {
-      for (const body of [...envelopes, ...ownEnvelopes(lab, place)]) {
-        const text = JSON.stringify(body);
-        const name = `${place.name} answered 200 with ${text}`;
+      for (const { name: what, answer } of [
+        ...[...envelopes, ...ownEnvelopes(lab, place, own)].map(inside200),
+        ...halfAnswers(lab, place.exchange, own),
+      ]) {
+        const name = `${place.name} answered ${what}`;
         report.checked(name);
-        const answer: Answer = {
-          status: 200,
-          headers: { "content-type": "application/json" },
-          body: Buffer.from(text),
-        };
         const { observation, tries } = await refuse(lab, place, answer, mostRefusals);
         const loss = quietLoss(lab, observation, place.whole);
         if (loss !== undefined)
@@ -64,11 +64,29 @@ export default defineRule({
   },
 });
 
+function inside200(body: object): { readonly name: string; readonly answer: Answer } {
+  const text = JSON.stringify(body);
+  return {
+    name: `200 with ${text}`,
+    answer: {
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: Buffer.from(text),
+    },
+  };
+}
+
+/** Errors as this provider reports them, alone and beside a list without rows. */
+function ownEnvelopes(lab: Lab, place: RequestPlace, own: readonly object[]): object[] {
+  const empty = listingWithoutRows(lab, place.exchange);
+  return own.flatMap((error) => [error, ...(empty ? [{ ...empty, ...error }] : [])]);
+}
+
 /**
  * As this provider does it, where that is known: the error answer of status 200 among its recorded
- * ones, and what the error rules of the manifest look for; alone, and beside a list without rows.
+ * ones, and what the error rules of the manifest look for.
  */
-function ownEnvelopes(lab: Lab, place: RequestPlace): object[] {
+function ownErrors(lab: Lab): readonly object[] {
   const egress = lab.manifest?.egress;
   const rules = egress?.kind === "http" ? (egress.errors ?? []) : [];
   const declared = rules.flatMap(({ status, header, pointer, equals, contains }) => {
@@ -92,11 +110,7 @@ function ownEnvelopes(lab: Lab, place: RequestPlace): object[] {
   const recorded = Object.values(lab.answers?.answers ?? {}).flatMap(({ status, body }) =>
     status === 200 && body ? parsed(body) : [],
   );
-  const empty = listingWithoutRows(lab, place.exchange);
-  return [...declared.slice(0, 2), ...recorded].flatMap((error) => [
-    error,
-    ...(empty ? [{ ...empty, ...error }] : []),
-  ]);
+  return [...declared.slice(0, 2), ...recorded];
 }
 
 function parsed(text: string): object[] {

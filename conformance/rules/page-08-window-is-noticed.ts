@@ -2,6 +2,8 @@ import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Changes, Listing } from "../contract/learned.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
+import { edgeRequests, type RequestPlace, refuse } from "../derive/requests/rate-limits.ts";
+import { shorterThanStated } from "../derive/rows/half-answers.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { rowKeyOf, withRowCount } from "../derive/rows/page-rows.ts";
 import {
@@ -15,6 +17,8 @@ import {
 import { jsonLeaves, nameOf, scalarText } from "../learn/json.ts";
 
 const sampledReads = 5;
+/** Requests whose answers are made shorter than they say. */
+const sampledPlaces = 4;
 /** A declared window that is larger takes too long to fill. */
 const maxWindow = 20_000;
 
@@ -24,12 +28,13 @@ export default defineRule({
   profile: "resilient",
   since: "0.1.0",
   title:
-    "A provider that gives only the first so many rows of a listing is noticed: the read fails or says how many it left out.",
+    "A provider that gives only the first so many rows of a listing, or fewer on a page than it says, is noticed: the read fails or says how many it left out.",
   why: "Search endpoints end at 10,000 rows, politely and without an error. The largest customers lose data first, and the count in the destination looks round and healthy.",
   fix: "Where the answer states a total, compare it with the number of rows that came. Where the provider's window is known, cut the listing into smaller ones, by time or by parent, or fail when the window is full.",
   good: "if (count < total) throw new ConnectorError('RESPONSE_INVALID', { reason: 'the listing ends before its total' });",
   bad: "while (page.rows.length > 0) …",
   async notApplicable(lab) {
+    if ((await statingPlaces(lab)).length > 0) return undefined;
     const reason = withoutPages(lab);
     const reads = await pagedReads(lab);
     if (
@@ -43,8 +48,11 @@ export default defineRule({
       : "no answer states a total, and conformance.yaml declares no window";
   },
   async run(lab, report) {
+    const places = await statingPlaces(lab);
+    for (const place of lab.sample(places, sampledPlaces)) await tryShorter(lab, report, place);
     const reads = await pagedReads(lab);
-    if (reads.length === 0) return report.missing(missingReads(lab));
+    if (reads.length === 0)
+      return places.length === 0 ? report.missing(missingReads(lab)) : undefined;
     const { window } = lab.settings.capabilities;
     for (const read of lab.sample(
       reads.filter((one) => windowFor(lab, one) !== undefined),
@@ -56,6 +64,27 @@ export default defineRule({
         await tryDeclared(lab, report, read, Math.min(window, maxWindow));
   },
 });
+
+/** Requests whose answers say how many rows there are, on the page or in all. */
+const statingPlaces = async (lab: Lab) =>
+  (await edgeRequests(lab, Number.POSITIVE_INFINITY)).filter(
+    ({ exchange }) => shorterThanStated(lab, exchange) !== undefined,
+  );
+
+/** The page comes without its last row, however often it is asked for. */
+async function tryShorter(lab: Lab, report: Reporter, place: RequestPlace) {
+  const half = shorterThanStated(lab, place.exchange);
+  if (!half) return;
+  const name = `${place.name} answered with ${half.name}`;
+  report.checked(name);
+  const { observation, tries } = await refuse(lab, place, half.answer);
+  const loss = quietLoss(lab, observation, place.whole);
+  if (loss !== undefined)
+    report.fail(
+      `${name}: the read calls itself successful, with ${loss}. Expected: a failure, or a warning with a code and the number of rows left out.`,
+      exchangeEvidence("Requests", observation.exchanges, (exchange) => tries.includes(exchange)),
+    );
+}
 
 interface StatedWindow {
   /** The provider ends there, after a full page, as windows do. */

@@ -278,6 +278,15 @@ describe("an answer", () => {
     expect(body.toString()).not.toContain(plainCanary);
   });
 
+  test("of a part of what was asked for is refused, unless the call accepts it", async () => {
+    await using provider = await startProvider((_request, response) =>
+      answerJson(response, 206, { rows: [1] }),
+    );
+    await using broker = open(provider);
+    expect((await failing(get(broker))).code).toBe("RESPONSE_INVALID");
+    expect((await get(broker, { accept: [206] })).status).toBe(206);
+  });
+
   test("means what an error rule says, by body or by header alone", async () => {
     await using provider = await startProvider(({ url }, response) => {
       if (url.includes("body")) answerJson(response, 400, { error_code: "ITEM_LOGIN_REQUIRED" });

@@ -268,8 +268,9 @@ async function* readTimeEntries(
         include_task_tags: true,
       };
       for (const entry of await getRows(ctx, ["team", id, "time_entries"], "data", query)) {
-        if (Number(entry.start) >= startMs && Number(entry.start) < endMs)
-          rows.push(toTimeEntry(entry, workspaceId));
+        const entryMs = Number(entry.start ?? Number.NaN);
+        // One whose start cannot be read is of no window, and is not left out of all of them.
+        if (!(entryMs < startMs || entryMs >= endMs)) rows.push(toTimeEntry(entry, workspaceId));
       }
     }
     yield { rows, spot: { sinceMs: endMs } };

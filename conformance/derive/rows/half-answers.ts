@@ -1,0 +1,127 @@
+/**
+ * Answers that are whole in their form and hold only a part of their rows: beside an error, with an
+ * error in place of a row, or fewer than they say.
+ */
+import { parseExact } from "svc-connectors";
+import { isJsonObject, isPlainObject, valueAt } from "svc-connectors/host";
+import type { Lab } from "../../contract/lab.ts";
+import type { Listing } from "../../contract/learned.ts";
+import type { Answer, Exchange, ProviderRequest } from "../../contract/network.ts";
+import { jsonLeaves, nameOf, scalarText, toText, withValue } from "../../learn/json.ts";
+
+export interface HalfAnswer {
+  /** "200 with 1 of 2 rows beside {"errors":[…]}". */
+  readonly name: string;
+  readonly answer: Answer;
+}
+
+interface RowsOfAnswer {
+  readonly listing: Listing;
+  readonly pointer: string;
+  readonly tree: unknown;
+  readonly rows: readonly unknown[];
+}
+
+/** What stands where a row should: nothing, or what batch results say of the part that failed. */
+const inPlaceOfRow: readonly unknown[] = [
+  null,
+  { error: { code: 500, message: "Something failed." } },
+  { status: 500, error: "internal", message: "Something failed." },
+];
+
+/** GraphQL section 7: `data` may be given in part beside `errors`, with status 200. */
+const graphqlErrors = { errors: [{ message: "Something failed.", path: ["rows", 1] }] };
+
+/**
+ * The answer with a part of its rows: beside each error that this provider is known to report with
+ * a 200, and with an error in place of one row. None when it is no listing with rows.
+ * @param ownErrors documents with which this provider reports an error in an answer of status 200
+ */
+export function halfAnswers(
+  lab: Lab,
+  { request, answer }: Exchange,
+  ownErrors: readonly object[],
+): readonly HalfAnswer[] {
+  const found = rowsOfAnswer(lab, { request, answer });
+  if (!found || !answer) return [];
+  const { pointer, tree, rows } = found;
+  const half = rows.slice(0, rows.length >> 1);
+  const errors = [...ownErrors, ...(isGraphql(request) ? [graphqlErrors] : [])];
+  const beside = errors.flatMap((error) =>
+    half.length === 0 || !isPlainObject(tree)
+      ? []
+      : [200, 206].map((status) => ({
+          name: `${status} with ${half.length} of ${rows.length} rows beside ${JSON.stringify(error)}`,
+          answer: withTree(
+            answer,
+            { ...(withValue(tree, pointer, half) as object), ...error },
+            status,
+          ),
+        })),
+  );
+  const instead = inPlaceOfRow.map((row) => ({
+    name: `${answer.status} with ${JSON.stringify(row)} in place of its last row`,
+    answer: withTree(answer, withValue(tree, pointer, [...rows.slice(0, -1), row])),
+  }));
+  return [...beside, ...instead];
+}
+
+const withTree = (answer: Answer, tree: unknown, status = answer.status): Answer => {
+  const { "content-length": _, ...headers } = answer.headers;
+  return { ...answer, status, headers, body: Buffer.from(toText(tree)) };
+};
+
+function rowsOfAnswer(
+  lab: Lab,
+  { request, answer }: Pick<Exchange, "request" | "answer">,
+): RowsOfAnswer | undefined {
+  const listing = lab.learned.listingOf(request);
+  if (!listing || !answer || !("rows" in listing.paging)) return undefined;
+  const tree = parse(answer.body.toString("utf8"));
+  const rows = valueAt(tree, listing.paging.rows);
+  if (!Array.isArray(rows) || rows.length === 0) return undefined;
+  return { listing, pointer: listing.paging.rows, tree, rows };
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseExact(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isGraphql({ method, body }: ProviderRequest): boolean {
+  const sent = method === "POST" ? parse(body) : undefined;
+  return (
+    isJsonObject(sent) &&
+    typeof sent.query === "string" &&
+    /^\s*(?:query|fragment|\{|#)/.test(sent.query)
+  );
+}
+
+/** Names of a value that says how many rows this page has, or there are in all. */
+const countName =
+  /^(?:x?total(?!.*pages?$)[a-z]*|count|recordcount|resultcount|rowcount|returned|numresults|numberofelements|hits|nbhits|length)$/;
+
+/**
+ * The answer without its last row, while it still says how many it has; undefined where no value of
+ * it is the number of its own rows, or of all rows of the listing.
+ */
+export function shorterThanStated(lab: Lab, exchange: Exchange): HalfAnswer | undefined {
+  const found = rowsOfAnswer(lab, exchange);
+  if (!found || !exchange.answer) return undefined;
+  const { listing, pointer, tree, rows } = found;
+  const counts = new Set([rows.length, listing.rows.length].map(String));
+  const stated = [...jsonLeaves(tree, pointer), ...Object.entries(exchange.answer.headers)].flatMap(
+    ([place, value]) =>
+      countName.test(nameOf(place)) && counts.has(scalarText(value) ?? "")
+        ? [`${place} ${scalarText(value)}`]
+        : [],
+  )[0];
+  if (stated === undefined) return undefined;
+  return {
+    name: `a page of ${rows.length - 1} rows that says ${stated}`,
+    answer: withTree(exchange.answer, withValue(tree, pointer, rows.slice(0, -1))),
+  };
+}
