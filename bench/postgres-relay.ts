@@ -32,6 +32,7 @@ const config = {
   ssl_mode: "disable",
   include_tables: [],
   exclude_tables: [],
+  queries: [],
   page_size: 10_000,
 };
 const signal = new AbortController().signal;

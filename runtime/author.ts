@@ -68,7 +68,13 @@ export {
   Timestamp,
   withDefault,
 } from "./contract/spec.ts";
-export type { CursorProposal, SelectedStream, Stream, SyncMode } from "./contract/stream.ts";
+export type {
+  CursorProposal,
+  RowCondition,
+  SelectedStream,
+  Stream,
+  SyncMode,
+} from "./contract/stream.ts";
 export { streamFields } from "./wire/columns/fields.ts";
 export { parseExact, rawJson } from "./wire/exact-json.ts";
 export { pagesByCursor, pagesByNumber, pagesByOffset } from "./worker/paging.ts";

@@ -27,6 +27,12 @@ export interface PostgresSettings {
   readonly include_tables?: readonly string[];
   readonly exclude_tables?: readonly string[];
   readonly page_size?: number;
+  readonly queries?: readonly {
+    readonly name: string;
+    readonly sql: string;
+    readonly primary_key: readonly string[];
+    readonly cursor_field?: string;
+  }[];
 }
 
 export interface Login {
@@ -57,6 +63,7 @@ export function createPostgresRun(
     ssl_mode: "disable",
     include_tables: [],
     exclude_tables: [],
+    queries: [],
     page_size: 10_000,
     ...settings,
   };

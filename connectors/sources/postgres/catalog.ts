@@ -23,6 +23,7 @@ export interface Column {
 }
 
 export interface Table {
+  /** Empty: it is the result of a query. */
   readonly schema: string;
   readonly name: string;
   /** False when the role may not even read one column. */
@@ -31,6 +32,10 @@ export interface Table {
   readonly columns: readonly Column[];
   /** Names; empty when there is none, or part of it may not be read. */
   readonly primaryKey: readonly string[];
+  /** The query whose result it is. */
+  readonly sql?: string | undefined;
+  /** The cursor that goes with the query. */
+  readonly cursorField?: string | undefined;
   /** As the server counted them when it last looked; undefined when it never did. */
   readonly estimatedRows?: number | undefined;
 }

@@ -52,7 +52,41 @@ export function isDataException(error: unknown): boolean {
   return sqlState(error)?.startsWith("22") === true;
 }
 
-function sqlState(error: unknown): string | undefined {
+/** What a query that a person wrote has wrong, by SQLSTATE. */
+const queryReasons: Readonly<Record<string, string>> = {
+  "22012": "it divides by zero",
+  "22P02": "a value does not fit its type",
+  "42501": "the role may not read all that it reads",
+  "42601": "its SQL has an error",
+  "42702": "the name of a column could be of several tables",
+  "42703": "it names a column that there is not",
+  "42803": "a column is neither grouped nor aggregated",
+  "42804": "types do not go together",
+  "42883": "it calls a function or operator that there is not",
+  "42P01": "it names a table that there is not",
+  "42P18": "it has a parameter, such as $1, and there is no value for it",
+};
+const queryRefusals: Readonly<Record<string, string>> = {
+  "0A000": "it is not a SELECT that only reads",
+  "25006": "it writes",
+};
+
+/** Undefined: the failure is not the query's. */
+export function queryReason(
+  error: unknown,
+): { readonly reason: string; readonly isRefusal: boolean } | undefined {
+  const code = error instanceof ConnectorError ? undefined : sqlState(error);
+  if (code === undefined) return undefined;
+  const refusal = queryRefusals[code];
+  if (refusal !== undefined) return { reason: refusal, isRefusal: true };
+  const known = queryReasons[code] ?? (/^(22|42)/.test(code) ? `SQLSTATE ${code}` : undefined);
+  if (known === undefined) return undefined;
+  const place = Number((error as { readonly position?: unknown }).position);
+  const where = Number.isSafeInteger(place) && place > 0 ? ` (character ${place})` : "";
+  return { reason: `${known}${where}`, isRefusal: false };
+}
+
+export function sqlState(error: unknown): string | undefined {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }

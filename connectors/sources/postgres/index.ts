@@ -1,15 +1,16 @@
 /**
  * Source for PostgreSQL 12 and later. Read on: spec.ts (settings) → streams.ts (discovery,
  * catalog.ts its queries) → reading.ts (what is read in which order) → copy.ts (a query's rows as
- * columns) → types.ts (types).
+ * columns) → types.ts (types). Beside tables: queries.ts; some rows of them: row-filter.ts.
  */
 import { ConnectorError, defineSource, postgresServer } from "svc-connectors";
 import { openSession, type Session } from "./api.ts";
 import { countTables, selectChosen } from "./catalog.ts";
 import { toFailure } from "./failures.ts";
+import { queryFailure } from "./queries.ts";
 import { readTable, state } from "./reading.ts";
 import { type PostgresContext, spec } from "./spec.ts";
-import { discoverStreams } from "./streams.ts";
+import { discoverStreams, labelOf, queryOf, tryQueries } from "./streams.ts";
 
 export default defineSource({
   id: "conn_postgres",
@@ -21,9 +22,14 @@ export default defineSource({
 
   async check(ctx) {
     const session = await openSession(ctx);
-    const found = await countTables(session, selectChosen(ctx.config)).catch((error: unknown) => {
-      throw toFailure(error);
-    });
+    const found = await countTables(session, selectChosen(ctx.config))
+      .then(async (count) => {
+        await tryQueries(ctx, session);
+        return count + ctx.config.queries.length;
+      })
+      .catch((error: unknown) => {
+        throw toFailure(error);
+      });
     session.stream.end();
     if (found === 0)
       throw new ConnectorError("DATABASE_UNUSABLE", {
@@ -47,7 +53,10 @@ export default defineSource({
     } catch (error) {
       throw ctx.signal.aborted
         ? new ConnectorError("CANCELLED")
-        : toFailure(error, `${stream.namespace}.${stream.name}`);
+        : toFailure(
+            queryOf(ctx.config, stream) ? queryFailure(error, stream.name) : error,
+            labelOf({ schema: stream.namespace ?? "", name: stream.name }),
+          );
     }
   },
 });

@@ -1,4 +1,4 @@
-import type { JsonSchema, Output, Row, SelectedStream, Stream } from "svc-connectors";
+import type { JsonSchema, Output, Row, RowCondition, SelectedStream, Stream } from "svc-connectors";
 import { createHost } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -310,6 +310,183 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
           code: "SYNC_MODE_UNSUPPORTED",
         });
       }
+    });
+  });
+
+  describe("a row filter", () => {
+    let database: PostgresDatabase;
+    beforeAll(async () => {
+      database = await createDatabase(`
+        CREATE TYPE mood AS ENUM ('sad', 'glad');
+        CREATE TABLE t (id int PRIMARY KEY, n numeric(5, 1), v varchar(3), m mood, at timestamptz, j json, "a""b" text);
+        INSERT INTO t SELECT i, i / 2.0, CASE i % 3 WHEN 0 THEN NULL WHEN 1 THEN 'it''s'::varchar(3) ELSE 'abc' END,
+          (ARRAY['sad', 'glad'])[1 + i % 2]::mood, timestamptz '2026-01-01Z' + i * interval '1 day', '{}', 'x' FROM generate_series(1, 12) i`);
+    });
+    const filtered = (stream: SelectedStream, ...rowFilter: RowCondition[]) => ({
+      ...stream,
+      rowFilter,
+    });
+    const read = async (...conditions: RowCondition[]) =>
+      ids((await readAll(database, filtered(fullRefresh("t"), ...conditions))).rows);
+
+    test.each<[RowCondition, number[]]>([
+      [{ column: "id", operator: "<=", value: 3 }, [1, 2, 3]],
+      [{ column: "n", operator: ">", value: "5.5" }, [12]],
+      [{ column: "v", operator: "=", value: "it'" }, [1, 4, 7, 10]],
+      [{ column: "v", operator: "=", value: "abcdef" }, []],
+      [{ column: "v", operator: "!=", value: "abc" }, [1, 4, 7, 10]],
+      [{ column: "v", operator: "not in", value: ["abc", "' OR true --"] }, [1, 4, 7, 10]],
+      [{ column: "v", operator: "is null" }, [3, 6, 9, 12]],
+      [{ column: "j", operator: "is not null" }, sequence(12)],
+      [{ column: "m", operator: "in", value: ["sad"] }, [2, 4, 6, 8, 10, 12]],
+      [{ column: "at", operator: ">=", value: "2026-01-12T00:00:00Z" }, [11, 12]],
+      [{ column: 'a"b', operator: "<", value: "y'; DROP TABLE t; --" }, sequence(12)],
+    ])("takes rows by what is in a column: %j", async (condition, wanted) => {
+      expect(await read(condition)).toEqual(wanted);
+    });
+
+    test("goes with others, with the cursor and with a read that goes on", async () => {
+      const odd: RowCondition = { column: "m", operator: "=", value: "glad" };
+      const late: RowCondition = { column: "id", operator: ">", value: 4 };
+      expect(await read(odd, late)).toEqual([5, 7, 9, 11]);
+      const whole = filtered(fullRefresh("t"), odd);
+      const { outputs } = await readAll(database, whole, { page_size: 2 });
+      await expectResumable(database, whole, outputs, { page_size: 2 });
+      const state: State = {
+        mode: "incremental",
+        cursor_field: "at",
+        cursor: "2026-01-08 00:00:00+00",
+      };
+      const rest = await readAll(database, filtered(incremental("t", "at"), odd), {}, state);
+      expect(ids(rest.rows)).toEqual([7, 9, 11]);
+    });
+
+    test.each<[RowCondition, RegExp]>([
+      [{ column: "gone", operator: "is null" }, /which the table lacks/],
+      [{ column: "id", operator: "=", value: "one" }, /does not fit its type/],
+      [{ column: "m", operator: "in", value: ["sad", "angry"] }, /does not fit its type/],
+      [{ column: "j", operator: "=", value: "{}" }, /no comparison/],
+      [{ column: "v", operator: "=", value: "a\0b" }, /no text in PostgreSQL/],
+    ])("that cannot be is refused with its column, without its value: %j", async (condition, problem) => {
+      await expect(read(condition)).rejects.toMatchObject({
+        code: "CATALOG_INVALID",
+        details: { path: "row_filter of public.t", problem: expect.stringMatching(problem) },
+      });
+    });
+  });
+
+  describe("a query", () => {
+    let database: PostgresDatabase;
+    beforeAll(async () => {
+      database = await createDatabase(`
+        CREATE TABLE t (id int PRIMARY KEY, amount numeric(8, 2), at timestamptz);
+        INSERT INTO t SELECT i, i * 1.5, timestamptz '2026-01-01Z' + i * interval '1 day' FROM generate_series(1, 9) i;
+        CREATE FUNCTION write() RETURNS int LANGUAGE sql AS 'INSERT INTO t VALUES (99) RETURNING id'`);
+    });
+    const select = "SELECT id, amount, at, amount > 6 AS large FROM t -- all of them";
+    const of = (sql: string, changes: object = {}): Settings => ({
+      queries: [{ name: "big", sql, primary_key: ["id"], ...changes }],
+    });
+    const stream = (changes: Partial<SelectedStream> = {}): SelectedStream => ({
+      name: "big",
+      schema: {},
+      syncMode: "full_refresh",
+      ...changes,
+    });
+
+    test("is a stream with the types that the server says, beside the tables", async () => {
+      await using run = createRun(database, of(`${select};\n`, { cursor_field: "at" }));
+      await run.check();
+      const [found, ...tables] = await collect(run.discover());
+      expect(found).toMatchObject({
+        name: "big",
+        primaryKey: ["id"],
+        cursorField: "at",
+        isResumable: false,
+      });
+      expect(found).not.toHaveProperty("namespace");
+      expect(properties(found)).toMatchObject({
+        id: { type: "integer", format: "int32" },
+        amount: { type: ["number", "null"], precision: 8, scale: 2 },
+        large: { type: ["boolean", "null"] },
+      });
+      expect(tables.map(({ name }) => name)).toEqual(["t"]);
+    });
+
+    test("is read whole, by a cursor, with a filter and by some columns, as a table is", async () => {
+      const settings = { ...of(select), page_size: 2 };
+      const whole = await readAll(database, stream(), settings);
+      expect(ids(whole.rows).sort()).toEqual(sequence(9));
+      expect(whole.rows[0]).toMatchObject({ id: 1, large: false, at: "2026-01-02T00:00:00Z" });
+      const some = await readAll(
+        database,
+        stream({
+          selectedFields: ["id"],
+          rowFilter: [{ column: "large", operator: "=", value: true }],
+        }),
+        settings,
+      );
+      expect(some.rows.toSorted((a, b) => Number(a.id) - Number(b.id))).toEqual(
+        [5, 6, 7, 8, 9].map((id) => ({ id })),
+      );
+      const byTime = stream({ syncMode: "incremental", cursorField: "at" });
+      const first = await readAll(database, byTime, settings);
+      expect(ids(first.rows)).toEqual(sequence(9));
+      const rest = await readAll(database, byTime, settings, first.state);
+      expect(ids(rest.rows)).toEqual([9]);
+    });
+
+    test.each<[string, string, RegExp]>([
+      ["several statements", "SELECT 1 AS id; DELETE FROM t", /^big: its SQL has an error/],
+      ["a statement that writes", "DELETE FROM t RETURNING id", /^big: it is not one SELECT/],
+      [
+        "one that writes beside",
+        "WITH d AS (DELETE FROM t RETURNING id) SELECT id FROM d",
+        /only reads/,
+      ],
+      ["one that locks", "SELECT id FROM t FOR UPDATE", /writes|may not read/],
+      [
+        "one that closes the parentheses",
+        "SELECT 1 AS id) AS a, (SELECT 2 AS id",
+        /its SQL has an error/,
+      ],
+      ["no statement", "-- nothing", /it is not one SELECT/],
+      ["a command", "SHOW server_version", /it is not one SELECT/],
+      ["a parameter", "SELECT id FROM t WHERE id = $1", /parameter/],
+      [
+        "a table that is not there",
+        "SELECT id FROM no_such_table",
+        /names a table that there is not \(character 16\)/,
+      ],
+      ["two columns of one name", "SELECT 1 AS id, 2 AS id", /have the name id/],
+      ["no column of the key", "SELECT amount FROM t", /no column id, which primary_key names/],
+    ])("that is %s is refused with the reason, and without its text", async (_, sql, reason) => {
+      await using run = createRun(database, of(sql));
+      for (const attempt of [() => run.check(), () => collect(run.discover())]) {
+        const error: unknown = await attempt().catch((caught: unknown) => caught);
+        expect(error).toMatchObject({
+          code: expect.stringMatching(/^QUERY_(REFUSED|FAILED)$/),
+          details: { reason: expect.stringMatching(reason) },
+        });
+        expect(JSON.stringify(error)).not.toContain("no_such_table");
+      }
+    });
+
+    test("that writes by a function, or fails at a row, says so when it is read", async () => {
+      const attempt = (sql: string) =>
+        readAll(
+          database,
+          stream({ schema: { type: "object", properties: { id: { type: "integer" } } } }),
+          of(sql),
+        );
+      await expect(attempt("SELECT write() AS id")).rejects.toMatchObject({
+        code: "QUERY_REFUSED",
+      });
+      await expect(attempt("SELECT id / (id - 5) AS id FROM t")).rejects.toMatchObject({
+        code: "QUERY_FAILED",
+        details: { reason: "big: it divides by zero" },
+      });
+      expect(await database.query("SELECT count(*) AS c FROM t")).toMatchObject([{ c: "9" }]);
     });
   });
 

@@ -16,8 +16,9 @@ import type { Column, Table } from "./catalog.ts";
 import { copyRows } from "./copy.ts";
 import { isDataException } from "./failures.ts";
 import { batchBytes, planProjection } from "./projection.ts";
+import { filteredColumns, filterOf } from "./row-filter.ts";
 import type { PostgresContext } from "./spec.ts";
-import { describeTable, labelOf, quoteTable } from "./streams.ts";
+import { describeTable, fromOf, labelOf, ofTable } from "./streams.ts";
 
 /** Values are the server's own text, which it reads back as the same value. */
 export const state = Type.Union([
@@ -75,21 +76,26 @@ export async function* readTable(
 ): AsyncGenerator<Output<State>> {
   // The description is part of the snapshot: no column changes between it and the rows.
   const work = async function* (): AsyncGenerator<Output<State>> {
-    const table = await describeTable(session, stream);
+    const table = await describeTable(ctx, session, stream);
     const key = table.primaryKey.flatMap((name) =>
       table.columns.filter((column) => column.name === name),
     );
     const cursor = stream.syncMode === "incremental" ? cursorOf(table, stream) : undefined;
-    const parts = cursor ? alongCursor(cursor, key, saved, table) : alongKey(key, saved, table);
-    await seeOperators(session, cursor ? [cursor, ...key] : key);
+    const parts = cursor
+      ? alongCursor(cursor, key, saved, table)
+      : alongKey(table.sql === undefined ? key : [], saved, table);
+    const ordered = cursor ? [cursor, ...key] : key;
+    await seeOperators(session, [...ordered, ...filteredColumns(table, stream)]);
+    const filter = await filterOf(session, table, stream);
 
     const fields = streamFields(stream);
     for (const { condition, order, stateAfter, stateAtEnd, endless } of parts) {
       const tracked = order.filter((column) => cursor === undefined || column === cursor);
       const projection = planProjection(table, fields, tracked);
-      const where = condition === undefined ? "" : ` WHERE ${condition}`;
+      const conditions = [...(condition === undefined ? [] : [condition]), ...filter];
+      const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
       const by = order.length === 0 ? "" : ` ORDER BY ${order.map(({ name }) => ofTable(name))}`;
-      const query = `SELECT ${projection.list} FROM ${quoteTable(table)} AS ${alias}${where}${by}`;
+      const query = `SELECT ${projection.list} FROM ${fromOf(table)}${where}${by}`;
       const copied = copyRows(session, query, {
         ...projection,
         maxRows: ctx.config.page_size,
@@ -121,7 +127,7 @@ export async function* readTable(
         if (reached) yield checkpoint(reached);
       } catch (error) {
         // Before the first row it is the saved value that its column's type refuses.
-        if (saved && rowCount === 0 && isDataException(error))
+        if (saved && rowCount === 0 && table.sql === undefined && isDataException(error))
           throw invalidState(table, "does not fit its column");
         throw error;
       }
@@ -230,10 +236,6 @@ const isEndless = (value: string | null | undefined) =>
 
 const endlessOf = ({ type }: Column, index: number) =>
   type.isEndless && { index, isEndless: type.isEndless };
-
-/** What is selected may have the name of a column. */
-const alias = "svc_read";
-const ofTable = (column: string) => `${alias}.${escapeIdentifier(column)}`;
 
 const toRowValue = (parts: readonly string[]) =>
   parts.length === 1 ? `${parts[0]}` : `ROW(${parts.join(", ")})`;

@@ -39,6 +39,51 @@ export const spec = Type.Object({
     }),
     [],
   ),
+  queries: withDefault(
+    Type.Array(
+      Type.Object(
+        {
+          name: Type.String({
+            title: "Name",
+            description: "Of the stream.",
+            minLength: 1,
+            maxLength: 200,
+          }),
+          sql: Type.String({
+            title: "SQL",
+            description: "One SELECT. It sees the tables that the role may read.",
+            minLength: 1,
+            maxLength: 100_000,
+            multiline: true,
+          }),
+          primary_key: withDefault(
+            Type.Array(Type.String({ minLength: 1 }), {
+              title: "Primary key",
+              description: "Columns that tell its rows apart; they are never null.",
+              maxItems: 32,
+            }),
+            [],
+          ),
+          cursor_field: Type.Optional(
+            Type.String({
+              title: "Cursor field",
+              description:
+                "A column that grows with each change: by it the stream is read incrementally.",
+              minLength: 1,
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      {
+        title: "Queries",
+        description: "Streams that a query defines, beside the tables.",
+        examples: [[{ name: "paid_orders", sql: "SELECT * FROM orders WHERE status = 'paid'" }]],
+        maxItems: 100,
+      },
+    ),
+    [],
+  ),
   page_size: withDefault(
     Type.Integer({
       title: "Page size",

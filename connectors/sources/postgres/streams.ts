@@ -3,7 +3,8 @@ import { ConnectorError, type SelectedStream, type Stream } from "svc-connectors
 import { inSnapshot, type Session } from "./api.ts";
 import { countTables, findTable, listTables, selectChosen, type Table } from "./catalog.ts";
 import { proposeCursors } from "./cursors.ts";
-import type { PostgresContext } from "./spec.ts";
+import { describeQuery, requireOwnNames } from "./queries.ts";
+import type { Config, PostgresContext } from "./spec.ts";
 
 /** Most tables that one discovery lists. @see control API specification, part 8 */
 const maxTables = 6_000;
@@ -21,7 +22,8 @@ export async function* discoverStreams(
   session: Session,
 ): AsyncGenerator<Stream> {
   const chosen = selectChosen(ctx.config);
-  const found = await countTables(session, chosen);
+  const { queries } = ctx.config;
+  const found = (await countTables(session, chosen)) + queries.length;
   if (found > maxTables)
     throw new ConnectorError("TOO_MANY_TABLES", { found, limit: maxTables, hint });
   const labels = new Set<string>();
@@ -30,6 +32,10 @@ export async function* discoverStreams(
     if (++skippedCount <= maxSkippedNames)
       ctx.log.warn("This table is skipped.", { stream, reason });
   };
+  requireOwnNames(queries);
+  for (const query of queries)
+    for await (const table of inSnapshot(session, () => one(describeQuery(session, query))))
+      yield toStream(table);
   for await (const table of inSnapshot(session, () => listTables(session, chosen))) {
     const label = labelOf(table);
     if (!table.isReadable) skip(label, "PERMISSION_DENIED: no right to select");
@@ -45,32 +51,49 @@ export async function* discoverStreams(
   }
 }
 
+/** @throws as {@link describeQuery} */
+export async function tryQueries({ config: { queries } }: PostgresContext, session: Session) {
+  requireOwnNames(queries);
+  for (const query of queries)
+    for await (const _ of inSnapshot(session, () => one(describeQuery(session, query))));
+}
+
+async function* one<T>(coming: Promise<T>): AsyncGenerator<T> {
+  yield await coming;
+}
+
 function toStream(table: Table): Stream {
-  const { schema, name, columns, primaryKey } = table;
+  const { schema, name, columns, primaryKey, sql, cursorField } = table;
   const canOrder = columns.some(({ type }) => type.isOrderable);
   return {
     name,
-    namespace: schema,
+    ...(sql === undefined ? { namespace: schema } : {}),
     schema: {
       type: "object",
       properties: Object.fromEntries(columns.map((column) => [column.name, column.schema])),
     },
     primaryKey,
     syncModes: canOrder ? ["full_refresh", "incremental"] : ["full_refresh"],
-    proposedCursors: proposeCursors(table),
+    ...(cursorField === undefined ? { proposedCursors: proposeCursors(table) } : { cursorField }),
     estimatedRows: table.estimatedRows,
-    isResumable: primaryKey.length > 0,
+    // Nothing says whether the key of a query is one, and its order may cost a sort of all.
+    isResumable: primaryKey.length > 0 && sql === undefined,
+    supportsRowFilter: true,
   };
 }
 
 /**
- * The table of a stream as it is now. Needs a transaction.
- * @throws STREAM_UNKNOWN, PERMISSION_DENIED
+ * The table of a stream as it is now, or the result of its query. Needs a transaction.
+ * @throws STREAM_UNKNOWN, PERMISSION_DENIED, QUERY_REFUSED, QUERY_FAILED
  */
 export async function describeTable(
+  { config }: PostgresContext,
   session: Session,
-  { namespace = "public", name }: SelectedStream,
+  selected: SelectedStream,
 ): Promise<Table> {
+  const query = queryOf(config, selected);
+  if (query) return describeQuery(session, query);
+  const { namespace = "public", name } = selected;
   const stream = labelOf({ schema: namespace, name });
   const table = await findTable(session, namespace, name);
   if (!table) throw new ConnectorError("STREAM_UNKNOWN", { stream });
@@ -78,8 +101,20 @@ export async function describeTable(
   return table;
 }
 
-/** How messages and logs name it. */
-export const labelOf = ({ schema, name }: Pick<Table, "schema" | "name">) => `${schema}.${name}`;
+/** A stream without a namespace is the query of its name, if there is one. */
+export const queryOf = (
+  { queries }: Config,
+  { namespace, name }: Pick<Stream, "name" | "namespace">,
+) => (namespace === undefined ? queries.find((query) => query.name === name) : undefined);
 
-export const quoteTable = ({ schema, name }: Table) =>
-  `${escapeIdentifier(schema)}.${escapeIdentifier(name)}`;
+/** How messages and logs name it. */
+export const labelOf = ({ schema, name }: Pick<Table, "schema" | "name">) =>
+  schema === "" ? name : `${schema}.${name}`;
+
+/** What is selected may have the name of a column. */
+const alias = "svc_read";
+export const ofTable = (column: string) => `${alias}.${escapeIdentifier(column)}`;
+
+/** The table, or the query, in a FROM. */
+export const fromOf = ({ schema, name, sql }: Table) =>
+  `${sql === undefined ? `${escapeIdentifier(schema)}.${escapeIdentifier(name)}` : `(${sql}\n)`} AS ${alias}`;
