@@ -2,7 +2,7 @@
  * The console: one more client of the Control API, in a browser. Pages are in pages/, what they
  * share in parts/, what is known of the API in api/ and model/.
  */
-import "@mantine/core/styles.css";
+import "./mantine.css";
 import "@mantine/notifications/styles.css";
 import "./console.css";
 import { createTheme, MantineProvider } from "@mantine/core";

@@ -22,10 +22,12 @@ export class Problem extends Error {
     return this.details.reason;
   }
 
-  /** What to do about it, where the API knows. */
+  /** What was found when it was tried, or what to do about it, where the API knows. */
   get fix(): string | undefined {
-    const { fix } = this.details;
-    return typeof fix === "string" ? fix : undefined;
+    const { fix, check } = this.details;
+    if (typeof fix === "string") return fix;
+    const message = (check as { readonly message?: unknown } | undefined)?.message;
+    return typeof message === "string" ? message : undefined;
   }
 
   /** What is wrong, by the last part of the field's path. */

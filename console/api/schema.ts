@@ -108,6 +108,7 @@ export interface schemas {
   DestinationListResponse: { request_id: schemas["RequestId"]; data: schemas["DestinationList"] };
   DestinationResponse: { request_id: schemas["RequestId"]; data: schemas["Destination"] };
   DestinationSyncMode: "append" | "overwrite" | "append_dedup";
+  DetectDeletes: "none" | "soft" | "hard";
   DisabledReason: "by_a_person" | "deliveries_failed" | "gone";
   EnabledStatus: "enabled" | "disabled";
   Error: { code: string; message: string; details: schemas["ErrorDetails"]; request_id: schemas["RequestId"] };
@@ -141,8 +142,8 @@ export interface schemas {
   InvitationListResponse: { request_id: schemas["RequestId"]; data: schemas["InvitationList"] };
   InvitationResponse: { request_id: schemas["RequestId"]; data: schemas["Invitation"] };
   InvitationStatus: "pending" | "accepted" | "revoked" | "expired";
-  Job: { job_id: string; workspace_id: string; kind: schemas["JobKind"]; pipeline_id: string | null; connection_id: string | null; job_type: schemas["JobType"]; status: schemas["JobStatus"]; trigger: schemas["Trigger"]; attempt: number; next_attempt_at: string | null; cancel_requested: boolean; records_read: number; records_synced: number; bytes_synced: number; failure: schemas["Failure"] | null; created_at: string; started_at: string | null; ended_at: string | null; updated_at: string };
-  JobAttempt: { attempt: number; status: schemas["AttemptStatus"]; started_at: string; ended_at: string | null; records_emitted: number; records_committed: number; bytes: number; failure: schemas["Failure"] | null };
+  Job: { job_id: string; workspace_id: string; kind: schemas["JobKind"]; pipeline_id: string | null; connection_id: string | null; job_type: schemas["JobType"]; status: schemas["JobStatus"]; trigger: schemas["Trigger"]; attempt: number; next_attempt_at: string | null; cancel_requested: boolean; records_read: number; records_synced: number; records_deleted: number; bytes_synced: number; failure: schemas["Failure"] | null; created_at: string; started_at: string | null; ended_at: string | null; updated_at: string };
+  JobAttempt: { attempt: number; status: schemas["AttemptStatus"]; started_at: string; ended_at: string | null; records_emitted: number; records_committed: number; records_deleted: number; bytes: number; failure: schemas["Failure"] | null };
   JobEvent: { type: "job" | "attempts" | "streams" | "log" | "end"; job?: schemas["Job"] | undefined; attempts?: (schemas["JobAttempt"])[] | undefined; streams?: (schemas["StreamStats"])[] | undefined; entries?: (schemas["JobLogEntry"])[] | undefined };
   JobKind: "sync" | "reverse_etl";
   JobList: { items: (schemas["Job"])[]; next_cursor: string | null; has_more: boolean };
@@ -151,7 +152,7 @@ export interface schemas {
   JobResponse: { request_id: schemas["RequestId"]; data: schemas["Job"] };
   JobStatus: "pending" | "queued" | "running" | "incomplete" | "succeeded" | "failed" | "cancelled";
   JobType: "sync" | "reset" | "refresh" | "clear";
-  JobWithParts: { job_id: string; workspace_id: string; kind: schemas["JobKind"]; pipeline_id: string | null; connection_id: string | null; job_type: schemas["JobType"]; status: schemas["JobStatus"]; trigger: schemas["Trigger"]; attempt: number; next_attempt_at: string | null; cancel_requested: boolean; records_read: number; records_synced: number; bytes_synced: number; failure: schemas["Failure"] | null; created_at: string; started_at: string | null; ended_at: string | null; updated_at: string; attempts?: (schemas["JobAttempt"])[] | undefined; stream_stats?: (schemas["StreamStats"])[] | undefined };
+  JobWithParts: { job_id: string; workspace_id: string; kind: schemas["JobKind"]; pipeline_id: string | null; connection_id: string | null; job_type: schemas["JobType"]; status: schemas["JobStatus"]; trigger: schemas["Trigger"]; attempt: number; next_attempt_at: string | null; cancel_requested: boolean; records_read: number; records_synced: number; records_deleted: number; bytes_synced: number; failure: schemas["Failure"] | null; created_at: string; started_at: string | null; ended_at: string | null; updated_at: string; attempts?: (schemas["JobAttempt"])[] | undefined; stream_stats?: (schemas["StreamStats"])[] | undefined };
   JobWithPartsResponse: { request_id: schemas["RequestId"]; data: schemas["JobWithParts"] };
   LastJob: { job_id: string; job_type: schemas["JobType"]; status: schemas["JobStatus"]; created_at: string; ended_at: string | null };
   LeftOut: { stream: string; values: number; columns: (string)[] };
@@ -186,7 +187,7 @@ export interface schemas {
   PipelineList: { items: (schemas["Pipeline"])[]; next_cursor: string | null; has_more: boolean };
   PipelineListResponse: { request_id: schemas["RequestId"]; data: schemas["PipelineList"] };
   PipelineStatus: "active" | "paused" | "locked" | "deleted";
-  PipelineStream: { name: string; namespace: string | null; sync_mode: schemas["SyncMode"]; destination_sync_mode: schemas["DestinationSyncMode"]; cursor_field: (string)[]; primary_key: ((string)[])[]; selected_fields: (string)[] | null; table: { schema: string | null; name: string } };
+  PipelineStream: { name: string; namespace: string | null; sync_mode: schemas["SyncMode"]; destination_sync_mode: schemas["DestinationSyncMode"]; cursor_field: (string)[]; primary_key: ((string)[])[]; selected_fields: (string)[] | null; detect_deletes: schemas["DetectDeletes"]; hashed_fields: (string)[] | null; row_filter: (schemas["RowCondition"])[] | null; table: { schema: string | null; name: string } };
   PipelineStreamList: { items: (schemas["PipelineStream"])[]; next_cursor: string | null; has_more: boolean };
   PipelineStreamListResponse: { request_id: schemas["RequestId"]; data: schemas["PipelineStreamList"] };
   PipelineStreamsUpdate: { workspace_id?: schemas["WorkspaceChoice"] | undefined; streams?: (schemas["StreamSelection"])[] | undefined; remove?: (schemas["StreamName"])[] | undefined };
@@ -241,6 +242,7 @@ export interface schemas {
   RotateWebhookEndpointSecretRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; previous_valid_hours?: number | undefined };
   RotateWebhookEndpointSecretResponse: { request_id: schemas["RequestId"]; data: schemas["RotateWebhookEndpointSecretResult"] };
   RotateWebhookEndpointSecretResult: { webhook_endpoint_id: string; signing_secret: string | null; previous_valid_until: string };
+  RowCondition: { column: string; operator: "=" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not in" | "is null" | "is not null"; value?: string | number | boolean | (string | number | boolean)[] | undefined };
   RowCounts: { addedCount: number; changedCount: number; removedCount: number };
   RowOperation: "insert" | "update" | "upsert" | "mirror" | "append";
   RowsPerDay: { time_zone: string; days: (schemas["DayRows"])[] };
@@ -272,11 +274,11 @@ export interface schemas {
   StreamChoice: { workspace_id?: schemas["WorkspaceChoice"] | undefined; streams?: (schemas["StreamName"])[] | undefined };
   StreamName: { name: string; namespace?: string | null | undefined };
   StreamPreview: { name: string; sync_modes: (schemas["SyncMode"])[]; primary_key: (string)[]; fields: (string)[] };
-  StreamSelection: { name: string; namespace?: string | null | undefined; sync_mode?: schemas["SyncMode"] | undefined; destination_sync_mode?: schemas["DestinationSyncMode"] | undefined; cursor_field?: (string)[] | undefined; primary_key?: ((string)[])[] | undefined; selected_fields?: (string)[] | null | undefined };
-  StreamStats: { name: string; namespace: string | null; status: "pending" | "running" | "complete" | "incomplete"; records_emitted: number; records_committed: number; bytes: number; committed_at: string | null; failure: schemas["Failure"] | null };
+  StreamSelection: { name: string; namespace?: string | null | undefined; sync_mode?: schemas["SyncMode"] | undefined; destination_sync_mode?: schemas["DestinationSyncMode"] | undefined; cursor_field?: (string)[] | undefined; primary_key?: ((string)[])[] | undefined; selected_fields?: (string)[] | null | undefined; detect_deletes?: schemas["DetectDeletes"] | undefined; hashed_fields?: (string)[] | null | undefined; row_filter?: (schemas["RowCondition"])[] | null | undefined };
+  StreamStats: { name: string; namespace: string | null; status: "pending" | "running" | "complete" | "incomplete"; records_emitted: number; records_committed: number; records_deleted: number; bytes: number; committed_at: string | null; failure: schemas["Failure"] | null };
   SuggestedStream: { name: string; namespace: string | null; sync_mode: schemas["SyncMode"]; destination_sync_mode: schemas["DestinationSyncMode"]; cursor_field: (string)[]; primary_key: ((string)[])[] };
   SyncMode: "full_refresh" | "incremental";
-  SyncPipelineRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; streams?: (schemas["StreamName"])[] | undefined; full_refresh?: boolean | undefined };
+  SyncPipelineRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; streams?: (schemas["StreamName"])[] | undefined; full_refresh?: boolean | undefined; confirm_deletes?: boolean | undefined };
   SyncState: "running" | "queued" | "failed" | "paused" | "pending" | "incomplete" | "synced";
   TableQuery: { name: string };
   Trigger: "manual" | "schedule" | "api" | "approval";

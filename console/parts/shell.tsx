@@ -12,6 +12,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { api, ask, signOut } from "../api/client.ts";
+import { spoken } from "../model/words.ts";
 import { Icon, Logo } from "./icon.tsx";
 import { useMe } from "./me.tsx";
 import { tell } from "./tell.ts";
@@ -132,13 +133,12 @@ function Person() {
     <Menu position="top-start" width="13rem">
       <Menu.Target>
         <UnstyledButton className="nav">
-          <span style={{ minWidth: 0 }}>
+          <span className="person">
             <span className="name">{me.name}</span>
-            <br />
-            <span className="dim">
+            <span className="dim" title={me.email}>
               {me.email}
-              {role === undefined ? null : ` · ${role}`}
             </span>
+            {role === undefined ? null : <span className="dim">{spoken(role)}</span>}
           </span>
         </UnstyledButton>
       </Menu.Target>

@@ -154,6 +154,7 @@ const StreamRow = memo(function StreamRow({
   const { name, namespace } = stream;
   const columns = columnsOf(stream);
   const chosen = selection?.selected_fields?.length ?? columns.length;
+  const said = chosen === columns.length ? "All columns" : plural(chosen, "column");
   return (
     <>
       <Checkbox
@@ -187,10 +188,10 @@ const StreamRow = memo(function StreamRow({
           <Button
             size="xs"
             variant="subtle"
-            aria-label={`Columns of ${name}`}
+            aria-label={`${said} of ${name}`}
             onClick={() => onDetail(stream)}
           >
-            {chosen === columns.length ? "All columns" : `${chosen} of ${columns.length}`}
+            {said}
           </Button>
         </>
       )}

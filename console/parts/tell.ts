@@ -2,10 +2,12 @@ import { notifications } from "@mantine/notifications";
 import { isProposal } from "../api/client.ts";
 import { toProblem } from "../api/problem.ts";
 
+const closeButtonProps = { "aria-label": "Close" };
+
 /** Says in the corner what came of something. */
 export const tell = {
   done(message: string): void {
-    notifications.show({ message, color: "teal" });
+    notifications.show({ message, color: "teal", closeButtonProps });
   },
   problem(error: unknown): void {
     const { message, fix } = toProblem(error);
@@ -13,6 +15,7 @@ export const tell = {
       title: "It did not work",
       message: fix === undefined ? message : `${message} ${fix}`,
       color: "red",
+      closeButtonProps,
       autoClose: 10_000,
     });
   },
@@ -21,8 +24,12 @@ export const tell = {
     const waits = isProposal(data);
     notifications.show(
       waits
-        ? { message: "It waits for an administrator's approval.", color: "yellow" }
-        : { message: done, color: "teal" },
+        ? {
+            message: "It waits for an administrator's approval.",
+            color: "yellow",
+            closeButtonProps,
+          }
+        : { message: done, color: "teal", closeButtonProps },
     );
     return !waits;
   },

@@ -56,6 +56,8 @@ export interface ServerOptions {
   /** Default 110,000. */
   readonly answerTimeoutMs?: number | undefined;
   readonly streams?: Partial<StreamSettings> | undefined;
+  /** Folder of the built console. Default: where the build puts it. */
+  readonly console?: string | undefined;
 }
 
 /** A server that does not listen yet. */
@@ -125,7 +127,7 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
   const timing = { answerTimeoutMs: options.answerTimeoutMs ?? answerTimeoutMs, streams };
   for (const operation of control.operations) addOperation(server, control, operation, timing);
   addDocuments(server, control);
-  addConsole(server, control);
+  addConsole(server, control, options.console);
   addHealth(server, control);
   addMetrics(server, control);
   addMcp(server, control);
