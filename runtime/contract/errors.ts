@@ -199,13 +199,13 @@ export const errorTable = {
     kind: "config",
     http: 422,
     message: "The query is refused[: {reason}].",
-    fix: "Write one SELECT that only reads tables of the destination.",
+    fix: "Write one SELECT that only reads tables of that database.",
   },
   QUERY_FAILED: {
     kind: "config",
     http: 422,
     message: "The query failed[: {reason}].",
-    fix: "Run it against the destination, correct it, and save it again.",
+    fix: "Run it against the database, correct it, and save it again.",
   },
   // transient: wait
   OUTPUT_BUSY: {
