@@ -126,6 +126,27 @@ test("a large batch is cut between rows, and no row is lost", () => {
   expect(rows[19_999]._svc_meta).toEqual(changes("t"));
 });
 
+test("rows of which each has lost much are cut so that their notes are within their budget", () => {
+  const count = 8_192;
+  const fields = Array.from({ length: 20 }, (_, index) => `${"ä".repeat(30)}${index}`);
+  const lossy: Batch = {
+    rowCount: count,
+    columns: [
+      columnOf(
+        "n",
+        { kind: "integer", encoding: "int32" },
+        Array.from({ length: count }, (_, row) => row),
+      ),
+    ],
+    notes: Array.from({ length: count }, (_, row) => ({ row, fields })),
+  };
+  const arrived = [...batchRanges(lossy)].map((range) => travelled(lossy, range));
+  expect(arrived.reduce((sum, { rowCount }) => sum + rowCount, 0)).toBe(count);
+  expect(arrived.flatMap(({ notes }) => notes).every((note) => note.fields.length === 20)).toBe(
+    true,
+  );
+});
+
 test("rows of some MiB make frames of their own, whatever row they begin at", () => {
   const sizes = [1, 3, 3, 0, 3, 3, 3, 3, 3, 1, 3, 3, 0, 3].map((size) => size * 500_000);
   const big: Batch = {

@@ -111,14 +111,34 @@ export const maxBatchRows = 8192;
 /** Bytes of one frame of several rows, about. */
 const frameBytes = 1024 * 1024 - 64;
 
+/** Bytes of the notes of one frame at most, about: their budget is a MiB. */
+const notesBytes = 960 * 1024;
+
 /** The batch in ranges that make frames of a good size; a row is never cut. */
 export function* batchRanges(batch: Batch): Generator<RowRange, void, undefined> {
+  const noteEnds = endsOfNotes(batch);
+  const isTooLarge = (range: RowRange) =>
+    packedBytes(batch, range, 0) > frameBytes ||
+    (noteEnds !== undefined &&
+      (noteEnds[range.to] as number) - (noteEnds[range.from] as number) > notesBytes);
   for (let from = 0; from < batch.rowCount; ) {
     let rows = Math.min(maxBatchRows, batch.rowCount - from);
     // To a multiple of 8 while there are many: validity bits are then copied by bytes.
-    while (rows > 1 && packedBytes(batch, { from, to: from + rows }, 0) > frameBytes)
+    while (rows > 1 && isTooLarge({ from, to: from + rows }))
       rows = rows >= 16 ? (rows >> 1) & ~7 : rows >> 1;
     yield { from, to: from + rows };
     from += rows;
   }
+}
+
+/** The bytes of the notes of all rows before each row, about; undefined where there are none. */
+function endsOfNotes({ notes, rowCount }: Batch): Float64Array | undefined {
+  if (notes.length === 0) return undefined;
+  const ends = new Float64Array(rowCount + 1);
+  // Brackets, commas and the row's number.
+  for (const { row, fields } of notes)
+    ends[row + 1] = Buffer.byteLength(JSON.stringify(fields)) + 12;
+  for (let row = 0; row < rowCount; row++)
+    ends[row + 1] = (ends[row] as number) + (ends[row + 1] as number);
+  return ends;
 }
