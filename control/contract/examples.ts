@@ -70,7 +70,14 @@ export const examples: Readonly<Record<string, object>> = {
   },
   "pipeline.update": { schedule: { type: "basic", units: 6, time_unit: "hours" } },
   "pipeline.update_streams": {
-    streams: [{ name: "campaigns", sync_mode: "full_refresh", destination_sync_mode: "append" }],
+    streams: [
+      {
+        name: "campaigns",
+        sync_mode: "full_refresh",
+        destination_sync_mode: "append",
+        hashed_fields: ["from_email"],
+      },
+    ],
   },
   "pipeline.clear": { streams: [{ name: "campaigns" }] },
   "pipeline.reset": { streams: [{ name: "campaigns" }] },
