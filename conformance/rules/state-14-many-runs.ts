@@ -1,0 +1,66 @@
+import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
+import { defineRule } from "../contract/rule.ts";
+import { describeDifference } from "../derive/rows/rows.ts";
+import { noIncrementalStream, stateText } from "../derive/sweeps/reads.ts";
+import { type Life, lives, weightOf } from "./state-14.lives.ts";
+
+/** Characters that a state may gain from run to run: less than any id. */
+const gainPerRun = 2;
+
+export default defineRule({
+  id: "STATE-14",
+  level: "MUST",
+  profile: "resumable",
+  since: "0.1.0",
+  title:
+    "Over many runs, states grow no larger than what there is, and what comes back is read like everything else.",
+  why: "Accounts live: folders are deleted, members leave and return. A state that keeps what has gone ends a sync after a year; one that takes it for known never reads it again.",
+  fix: "Write into a state only what the provider still has, and nothing for each run. Decide by its time whether a row is new, not by whether it was seen.",
+  good: "cursors: Object.fromEntries(folders.map(({ id }) => [id, cursors[id]]))",
+  bad: "cursors: { ...saved.cursors, [folder.id]: newest }; if (saved.done.includes(folder.id)) continue;",
+  async notApplicable(lab) {
+    if (lab.database) return "the kit brings no rows into a database between two reads";
+    return (
+      noIncrementalStream(lab) ??
+      ((await lives(lab)).length > 0
+        ? undefined
+        : "no field of the provider's rows is seen to become a cursor, or rows with other values cannot be read")
+    );
+  },
+  async run(lab, report) {
+    for (const life of await lives(lab)) {
+      report.checked(life.name);
+      const grown = growthOf(life);
+      if (grown)
+        report.fail(
+          `${life.name}: the state grows in every run, by ${grown.perRun} characters, to ${grown.to}; a first read of what there is writes ${grown.fresh}. Its end: ${grown.end}.`,
+          textEvidence("The last state", stateText(life.runs.at(-1)?.state)),
+        );
+      const lossy = life.runs.findIndex(
+        ({ difference }) => difference && difference.missing.length + difference.changed.length > 0,
+      );
+      const run = life.runs[lossy];
+      if (!run?.difference) continue;
+      report.fail(
+        `${life.name}: run ${lossy + 1}, from ${stateText(life.runs[lossy - 1]?.state)}, does not give all rows that are new in it: ${describeDifference({ ...run.difference, extra: [] })}.`,
+        messageEvidence("The run", run.observation, []),
+        exchangeEvidence("Its requests", run.observation.exchanges),
+      );
+    }
+  },
+});
+
+/** Undefined for a state that stays as it is, or is no larger than what there is asks for. */
+function growthOf({ runs, fresh }: Life) {
+  const half = Math.floor(runs.length / 2) - 1;
+  const [middle, last] = [weightOf(runs[half]?.state), weightOf(runs.at(-1)?.state)];
+  const perRun = (last - middle) / (runs.length - 1 - half);
+  const first = weightOf(fresh);
+  if (perRun <= gainPerRun || last <= first) return undefined;
+  return {
+    perRun: Math.round(perRun),
+    to: last,
+    fresh: first,
+    end: stateText(runs.at(-1)?.state).slice(-120),
+  };
+}

@@ -1,0 +1,191 @@
+/** Many runs in a row of one stream, each from the state of the one before, in a world that moves. */
+import type { JsonValue } from "svc-connectors";
+import type { Lab, StreamFacts } from "../contract/lab.ts";
+import type { Changes, ProviderRow } from "../contract/learned.ts";
+import type { Provider } from "../contract/network.ts";
+import type { Observation } from "../contract/observation.ts";
+import {
+  type CursorColumn,
+  changeRows,
+  cursorColumn,
+  cursorOf,
+  directionOf,
+  underKey,
+  withCursor,
+} from "../derive/rows/cursors.ts";
+import { latest, momentOf, textOf, writeLike } from "../derive/rows/moments.ts";
+import {
+  type MadeUpParent,
+  madeUpParent,
+  type ParentListing,
+  parentListings,
+  withMadeUp,
+} from "../derive/rows/parents.ts";
+import { compareRows, type Difference, type OutputRow, outputRows } from "../derive/rows/rows.ts";
+import {
+  finalState,
+  incrementalStreams,
+  isBeyondRecordings,
+  readFrom,
+} from "../derive/sweeps/reads.ts";
+
+export interface Life {
+  /** "notes, 8 runs: rows come, go and come back". */
+  readonly name: string;
+  readonly runs: readonly Run[];
+  /** The state of a first read of what there is in the end. */
+  readonly fresh: JsonValue | undefined;
+}
+
+export interface Run {
+  readonly observation: Observation;
+  readonly state: JsonValue | undefined;
+  /** Rows that are new in it, where that was looked at. */
+  readonly difference?: Difference | undefined;
+}
+
+const runCounts = { default: 8, exhaustive: 100 };
+const sampledColumns = 3;
+const dayMs = 86_400_000;
+
+/** Done once. Streams of which nothing can be said are left out. */
+export const lives = (lab: Lab): Promise<readonly Life[]> =>
+  lab.once("lives over many runs", async () => {
+    const columns: CursorColumn[] = [];
+    for (const stream of incrementalStreams(lab)) {
+      const column = await cursorColumn(lab, stream);
+      if (column) columns.push(column);
+    }
+    const found: Life[] = [];
+    for (const column of lab.sample(columns, sampledColumns)) {
+      const parents = await parentListings(lab, column.stream);
+      const worlds = [
+        ...parents.slice(0, 1).map((one) => parentsComeAndGo(lab, column, one)),
+        rowsComeAndGo(lab, column),
+      ];
+      for (const world of worlds) {
+        const life = await live(lab, column, world);
+        if (life) found.push(life);
+      }
+    }
+    return found;
+  });
+
+interface World {
+  readonly name: string;
+  /** What the provider has when that run begins. */
+  provider(run: number): Provider;
+}
+
+/** Reads again and again; the last run, and each one in which something came back, is compared. */
+async function live(lab: Lab, column: CursorColumn, world: World): Promise<Life | undefined> {
+  const { stream } = column;
+  const count = lab.isExhaustive ? runCounts.exhaustive : runCounts.default;
+  const runs: Run[] = [];
+  let state: JsonValue | undefined;
+  let fresh: JsonValue | undefined;
+  for (let run = 0; run < count; run++) {
+    const options = () => ({
+      provider: world.provider(run),
+      clockShiftMs: (run + 1) * dayMs + dayMs / 2,
+    });
+    const observation = await readFrom(lab, stream, state, options());
+    // What cannot be read at all is the concern of other rules.
+    if (observation.outcome.status !== "succeeded" || isBeyondRecordings(observation))
+      return undefined;
+    state = finalState(observation, stream) ?? state;
+    if (run !== Math.floor(count / 2) && run !== count - 1) {
+      runs.push({ observation, state });
+      continue;
+    }
+    const whole = await readFrom(lab, stream, undefined, options());
+    if (whole.outcome.status !== "succeeded" || isBeyondRecordings(whole)) return undefined;
+    fresh = finalState(whole, stream);
+    const expected = newest(outputRows(whole.messages, stream), stream);
+    const given = outputRows(observation.messages, stream);
+    const keys = new Set(expected.map(({ key }) => key));
+    const difference = compareRows(
+      expected,
+      given.filter(({ key }) => keys.has(key)),
+    );
+    runs.push({ observation, state, difference });
+  }
+  return { name: `${stream.label}, ${count} runs: ${world.name}`, runs, fresh };
+}
+
+/** Rows of the run's own day: whatever the state is, they are new. */
+function newest(rows: readonly OutputRow[], { cursorField = "" }: StreamFacts): OutputRow[] {
+  const last = momentOf(latest(rows.map(({ data }) => data[cursorField])));
+  const span = last?.kind === "time" ? dayMs / 4 : 0;
+  return rows.filter(({ data }) => {
+    const own = momentOf(data[cursorField]);
+    return own !== undefined && last !== undefined && own.value >= last.value - span;
+  });
+}
+
+/** A value that is newer than those of all earlier runs. */
+function newValue(column: CursorColumn, run: number, at: number): unknown {
+  const sample = latest(column.listing.rows.map((row) => cursorOf(row, column)));
+  const moment = momentOf(sample);
+  if (moment?.kind === "number") return writeLike(sample, moment.value + 1 + run);
+  return writeLike(sample, (moment?.value ?? 0) + (run + 1) * dayMs + at * 60_000);
+}
+
+const datedRows = (column: CursorColumn, run: number): Pick<Required<Changes>, "rows"> =>
+  changeRows(column, (rows) =>
+    rows.map((row, at) => {
+      const rank = directionOf(column) === "descending" ? rows.length - at : at;
+      return withCursor(row, column, newValue(column, run, rank));
+    }),
+  );
+
+/** Every row has changed; every second run, half of them are others that are gone in the next. */
+function rowsComeAndGo(lab: Lab, column: CursorColumn): World {
+  const canCopy = column.keyFields.length > 0;
+  return {
+    name: canCopy ? "rows come, go and come back" : "rows change",
+    provider(run) {
+      const dated = datedRows(column, run);
+      return lab.learned.provider({
+        rows: (listing, rows, requestCount) =>
+          dated
+            .rows(listing, rows, requestCount)
+            .map(
+              (row, at): ProviderRow =>
+                canCopy && column.listings.includes(listing) && run % 2 === 0 && at % 2 === 1
+                  ? (underKey(row, column, 900 + run) ?? row)
+                  : row,
+            ),
+      });
+    },
+  };
+}
+
+/** One parent is gone in each run, in turn, and another one is there in its place. */
+function parentsComeAndGo(lab: Lab, column: CursorColumn, parent: ParentListing): World {
+  return {
+    name: `a row of ${parent.listing.id} goes, others come, and the first comes back`,
+    provider(run) {
+      const dated = datedRows(column, run);
+      const { rows: all } = parent.listing;
+      const isOther = (at: number) => run % 2 === 1 && at === Math.floor(run / 2) % all.length;
+      const made = new Map(
+        all.flatMap((row, at): (readonly [ProviderRow, MadeUpParent])[] => {
+          const other = isOther(at) ? madeUpParent(parent, row, 900 + run) : undefined;
+          return other ? [[row, other]] : [];
+        }),
+      );
+      const provider = lab.learned.provider({
+        rows: (listing, rows, requestCount) =>
+          listing === parent.listing
+            ? rows.map((row) => made.get(row)?.row ?? row)
+            : dated.rows(listing, rows, requestCount),
+      });
+      return withMadeUp(provider, [...made.values()]);
+    },
+  };
+}
+
+/** What a state weighs: its characters. */
+export const weightOf = (state: JsonValue | undefined) =>
+  textOf(JSON.stringify(state))?.length ?? 0;
