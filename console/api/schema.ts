@@ -254,7 +254,7 @@ export interface schemas {
   Schedule: { type: "manual" | "basic" | "cron"; units?: number | undefined; time_unit?: "minutes" | "hours" | "days" | "weeks" | undefined; cron_expression?: string | undefined; cron_timezone?: string | undefined };
   SchedulePreview: { time_zone: string; next_runs: ({ at: string; local_time: string })[] };
   SchedulePreviewResponse: { request_id: schemas["RequestId"]; data: schemas["SchedulePreview"] };
-  SchemaChange: { stream: string; type: string; column?: string | undefined };
+  SchemaChange: { stream: string; type: string; column?: string | undefined; from?: string | undefined; to?: string | undefined };
   SchemaChangePolicy: "ignore" | "propagate_columns" | "propagate_fully" | "pause";
   Scope: "control:read" | "control:write" | "control:approve" | "control:admin";
   Session: { session_id: string; user_id: string; workspace_id: string | null; role: schemas["Role"] | null; made_by_session_id: string | null; client: schemas["Client"]; name: string | null; user_agent: string | null; ip: string | null; status: schemas["SessionStatus"]; current: boolean; created_at: string; last_seen_at: string; expires_at: string; revoked_at: string | null };

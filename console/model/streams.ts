@@ -1,5 +1,4 @@
 /** The streams of a pipeline while they are chosen. */
-import { api, askNow } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
 
 export type CatalogStream = schemas["CatalogStream"];
@@ -20,37 +19,6 @@ export interface Prepared {
   readonly streams: readonly CatalogStream[];
   readonly suggested: Selections;
   readonly warnings: schemas["PreparePipelineResult"]["warnings"];
-}
-
-/** Asks the source what it has, page by page. @throws Problem */
-export async function prepare(
-  sourceId: string,
-  destinationId: string,
-  refresh = false,
-): Promise<Prepared> {
-  const streams: CatalogStream[] = [];
-  const suggested = new Map<string, Selection>();
-  const warnings: schemas["PreparePipelineResult"]["warnings"] = [];
-  let cursor: string | undefined;
-  let prepareId = "";
-  do {
-    const page = await askNow(
-      api.POST("/pipelines/prepare", {
-        body: {
-          source_id: sourceId,
-          destination_id: destinationId,
-          limit: 1_000,
-          ...(cursor === undefined ? { refresh } : { cursor }),
-        },
-      }),
-    );
-    prepareId = page.prepare_id;
-    streams.push(...page.catalog.streams);
-    for (const one of page.suggested_configuration.streams) suggested.set(keyOf(one), one);
-    if (cursor === undefined) warnings.push(...page.warnings);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-  return { prepareId, streams, suggested, warnings };
 }
 
 export const columnsOf = ({ json_schema: schema }: CatalogStream): readonly string[] =>

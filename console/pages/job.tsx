@@ -166,8 +166,8 @@ function Streams({ streams }: WatchedJob) {
             className="stack"
             style={{ gap: "0.2rem" }}
           >
-            <div style={{ display: "flex", gap: "0.75rem", alignItems: "baseline" }}>
-              <bdi className="name grow">{one.name}</bdi>
+            <div className="line">
+              <bdi className="name">{one.name}</bdi>
               <span className="dim">{plural(one.records_committed, "row")}</span>
               <Status of={one.status} />
             </div>

@@ -248,7 +248,8 @@ function History({ jobs }: { readonly jobs: readonly schemas["Job"][] }) {
         })}
       </div>
       <p className="dim" style={{ margin: "0.6rem 0 0" }}>
-        The last {plural(jobs.length, "job")}: how long each took.
+        {jobs.length === 1 ? "The only job so far" : `The last ${jobs.length} jobs`}, by the time{" "}
+        {jobs.length === 1 ? "it took" : "each took"}.
       </p>
     </>
   );

@@ -1,0 +1,106 @@
+/** What can be known of the console without a browser. */
+import { readFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { renderPaths } from "../console/api/paths.ts";
+import { faultsOf, fieldsOf, initialValues } from "../console/model/spec.ts";
+import { inMode, modesOf } from "../console/model/streams.ts";
+import { ago, bytes, dailyTime, lasted, scheduleWords } from "../console/model/words.ts";
+import { renderConsoleTypes } from "../docs/console-types.ts";
+
+describe("types of the API for the console", () => {
+  test("are those of the API; `npm run docs` rewrites them", async () => {
+    const file = new URL("../console/api/schema.ts", import.meta.url);
+    expect(await readFile(file, "utf8")).toBe(renderConsoleTypes());
+  });
+
+  test("are not made of what the generator does not understand", () => {
+    const document = (schema: object) => ({
+      paths: {},
+      components: { schemas: { One: schema as Record<string, unknown> } },
+    });
+    expect(() => renderPaths(document({ type: "tuple" }))).toThrow("tuple");
+    expect(renderPaths(document({ anyOf: [{ type: "integer" }, { type: "null" }] }))).toContain(
+      "One: number | null;",
+    );
+  });
+});
+
+describe("the form of a spec", () => {
+  const spec = {
+    type: "object",
+    required: ["host", "password"],
+    properties: {
+      mode: { type: "string", enum: ["a", "b"], default: "a" },
+      host: { type: "string", pattern: "^[a-z]+$", examples: ["db"] },
+      password: { type: "string", writeOnly: true, default: "never" },
+      port: { type: "integer", minimum: 1, maximum: 9 },
+    },
+    if: { type: "object", properties: { mode: { const: "b" } }, required: ["mode"] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { type: "object", properties: { host: { type: "string", pattern: "^cloud" } } },
+  };
+
+  test("has what is required first, and gives no secret a value", () => {
+    const fields = fieldsOf(spec);
+    expect(fields.map(({ name, kind }) => `${name} ${kind}`)).toEqual([
+      "host text",
+      "password text",
+      "mode choice",
+      "port number",
+    ]);
+    expect(initialValues(fields)).toEqual({ mode: "a" });
+  });
+
+  test("says at each field what is wrong with it", () => {
+    expect(faultsOf(spec, {})).toEqual({ host: "Fill this in.", password: "Fill this in." });
+    expect(faultsOf(spec, { host: "" }, ["password"])).toEqual({ host: "Fill this in." });
+    expect(faultsOf(spec, { host: "db", password: "x", port: 4 })).toEqual({});
+    expect(Object.keys(faultsOf(spec, { host: "DB", password: "x", port: 44 }))).toEqual([
+      "host",
+      "port",
+    ]);
+    const conditional = faultsOf(spec, { mode: "b", host: "db", password: "x" });
+    expect(Object.keys(conditional)).toEqual(["host"]);
+  });
+});
+
+describe("the modes of a stream", () => {
+  const stream = {
+    name: "orders",
+    namespace: null,
+    json_schema: { properties: { id: {}, at: {} } },
+    supported_sync_modes: ["full_refresh", "incremental"] as ("full_refresh" | "incremental")[],
+    source_defined_cursor: false,
+    default_cursor_field: [],
+    proposed_cursors: [{ field: "at", finds: "changes" as const, is_indexed: true }],
+    source_defined_primary_key: [],
+    selected: true,
+    suggested: true,
+  };
+
+  test("one row a key needs a key; reading what changed brings the proposed cursor", () => {
+    const selection = { name: "orders" };
+    expect(modesOf(stream, selection)).not.toContain("incremental append_dedup");
+    expect(modesOf(stream, { ...selection, primary_key: [["id"]] })).toContain(
+      "incremental append_dedup",
+    );
+    expect(inMode(stream, selection, "incremental append")).toMatchObject({
+      sync_mode: "incremental",
+      cursor_field: ["at"],
+    });
+  });
+});
+
+test("times, sizes and schedules are said as one says them", () => {
+  const nowMs = Date.parse("2026-05-01T12:00:00Z");
+  expect(ago("2026-05-01T11:57:00Z", nowMs)).toBe("3 minutes ago");
+  expect(ago("2026-05-01T14:00:00Z", nowMs)).toBe("in 2 hours");
+  expect(ago("2026-05-01T12:00:03Z", nowMs)).toBe("just now");
+  expect(lasted("2026-05-01T11:00:00Z", null, nowMs)).toBe("1 h 0 min");
+  expect([bytes(12), bytes(44_200), bytes(1_500_000_000)]).toEqual(["12 B", "44.2 kB", "1.5 GB"]);
+  expect(scheduleWords({ type: "basic", units: 1, time_unit: "hours" })).toBe("Every hour");
+  expect(
+    scheduleWords({ type: "cron", cron_expression: "5 6 * * *", cron_timezone: "Europe/Berlin" }),
+  ).toBe("Each day at 06:05, Europe/Berlin");
+  expect(dailyTime("0 6 * * 1-5")).toBeUndefined();
+});
