@@ -40,6 +40,7 @@ export type {
 } from "./contract/catalog.ts";
 export { descriptorOf, streamKey, streamLabel } from "./contract/catalog.ts";
 export {
+  type ColumnTypeChange,
   type Commit,
   type CompareCommand,
   type ComparedKeys,
@@ -61,11 +62,13 @@ export type { Sink, StreamStatus } from "./contract/sink.ts";
 export {
   type ColumnNames,
   type ColumnType,
+  changedTypes,
   columnNames,
   columnType,
   ownColumns,
   type StreamColumn,
   streamColumns,
+  type TypesByName,
 } from "./destination/columns.ts";
 export { deletedAtColumn, deletesRefusal, unreadableKeys } from "./destination/deletes.ts";
 export { outputFailed } from "./destination/failures.ts";

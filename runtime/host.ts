@@ -60,6 +60,7 @@ export type {
 export { streamLabel } from "./contract/catalog.ts";
 export type { Clock } from "./contract/clock.ts";
 export type {
+  ColumnTypeChange,
   Commit,
   CompareCommand,
   ComparedKeys,

@@ -48,7 +48,7 @@ const words: Partial<Record<EventType, string>> = {
   "activation.failed": "Failed",
   "activation.recovered": "Works again",
   "activation.degraded": "Rows were refused",
-  "schema.changed": "The source has changed",
+  "schema.changed": "Streams or columns have changed",
   "credential.needs_reauth": "Connect again",
   "credential.expiring": "Ends soon",
   "webhook_endpoint.disabled": "Disabled",

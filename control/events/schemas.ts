@@ -76,8 +76,14 @@ const LeftOut = StrictObject(
 const Change = StrictObject(
   {
     stream: Type.String(),
-    type: Type.String({ description: "stream_added, column_removed, key_changed and so on." }),
+    type: Type.String({
+      description: "stream_added, column_removed, key_changed, column_widened and so on.",
+    }),
     column: Type.Optional(Type.String()),
+    from: Type.Optional(
+      Type.String({ description: "Of column_widened: the type that a value did not fit." }),
+    ),
+    to: Type.Optional(Type.String({ description: "Of column_widened: the type that it has now." })),
   },
   { title: "SchemaChange" },
 );

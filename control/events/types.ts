@@ -34,7 +34,10 @@ export const eventTable = {
       "The destination of an activation has begun to refuse rows. Not told again until a run has none refused.",
     isMailed: true,
   },
-  "schema.changed": { meaning: "A job has found that the streams of its source have changed." },
+  "schema.changed": {
+    meaning:
+      "A job has found that the streams of its source have changed, or has widened a column at the destination because a value did not fit.",
+  },
   "approval.created": { meaning: "Somebody, or an agent, proposes a change." },
   "approval.decided": { meaning: "A proposal was approved, rejected or withdrawn." },
   "approval.expired": { meaning: "Nobody has decided about a proposal in time." },

@@ -23,6 +23,7 @@ import { noteRestarted } from "../pipelines/streams.ts";
 import type { Failure } from "../store/tables.ts";
 import type { LabelsOf } from "../telemetry/metrics.ts";
 import { openHashKey } from "../vault/hash-key.ts";
+import { type ChangedColumns, createChangedColumns } from "./changed-columns.ts";
 import { clearStreams, runClear } from "./clear.ts";
 import { type Comparison, compareKeys, isFollowed } from "./compare-keys.ts";
 import { toAttemptResult, toFailure } from "./failure.ts";
@@ -38,6 +39,7 @@ export const createSyncRunner =
     // round.
     const failing: Side = { origin: "source" };
     const leftOut = createLeftOut();
+    const changedColumns = createChangedColumns(attempt);
     try {
       const parts = await openParts(attempt);
       const { source } = parts;
@@ -63,8 +65,12 @@ export const createSyncRunner =
       }
       const hashKey = await hashKeyOf(attempt, streams);
       const summary = await telemetry.inSpan("read", facts, () =>
-        read(host, attempt, parts, { ...streams, hashKey }, failing, facts, leftOut),
+        read(host, attempt, parts, { ...streams, hashKey }, failing, facts, {
+          leftOut,
+          changedColumns,
+        }),
       );
+      await changedColumns.note(attempt.services.database.db, parts.pipeline.id);
       await leftOut.note(attempt.services.database.db, attempt, parts.pipeline.id, summary);
       const comparison = await telemetry.inSpan("compare keys", facts, () =>
         compareKeys(host, attempt, parts, { streams: streams.streams, summary, hashKey, verb }),
@@ -93,6 +99,12 @@ const toLog =
     attempt.log(levels[eventLevel(event)], eventText(event));
   };
 
+/** What people are told of besides the rows. */
+interface Notes {
+  readonly leftOut: LeftOut;
+  readonly changedColumns: ChangedColumns;
+}
+
 /** Undefined: nothing is hashed. */
 const hashKeyOf = async ({ services, job }: JobAttempt, { catalog }: AttemptStreams) =>
   catalog.streams.some(({ hashed_fields }) => hashed_fields)
@@ -106,7 +118,7 @@ async function read(
   { catalog, streams, hashKey }: AttemptStreams & Pick<ReadRequest, "hashKey">,
   failing: Side,
   facts: Ends,
-  leftOut: LeftOut,
+  { leftOut, changedColumns }: Notes,
 ): Promise<ReadSummary | undefined> {
   const { services, job, fence, progress } = attempt;
   progress.expect(catalog.streams.map(({ stream }) => stream));
@@ -122,6 +134,7 @@ async function read(
       jobId: job.id,
       fence,
       streams: streams.map((one) => ({ ...one, configured: withHashedFields(one.configured) })),
+      onColumnChanged: (change) => changedColumns.add(change),
       onCommitted({ stream, rowCount }) {
         progress.add(stream, { committed: rowCount });
         services.telemetry.count("svc_rows_committed_total", facts, rowCount);

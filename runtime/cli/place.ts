@@ -1,9 +1,10 @@
 import { stat } from "node:fs/promises";
 import { extname, relative, resolve } from "node:path";
-import { openDuckdbOutput } from "../sinks/duckdb.ts";
+import type { Sink } from "../contract/sink.ts";
+import { openDuckdbComparison, openDuckdbOutput } from "../sinks/duckdb.ts";
 import { openJsonlOutput } from "../sinks/jsonl.ts";
 import { createLineSink } from "../sinks/lines.ts";
-import type { OutputOptions, OutputSink } from "../sinks/output.ts";
+import type { CompareOptions, OutputOptions, OutputSink } from "../sinks/output.ts";
 import { openTableFiles, tableFormats } from "../sinks/table-files.ts";
 import type { OutputStream } from "./terminal.ts";
 import { printable, UsageError } from "./usage.ts";
@@ -14,6 +15,8 @@ export interface Place {
   readonly name: string;
   readonly kind: "folder" | "duckdb" | "parquet" | "arrow" | "stdout";
   open(options: OutputOptions): Promise<OutputSink>;
+  /** Undefined: its rows cannot be taken away again. */
+  compareKeys?(options: CompareOptions): Promise<Sink>;
 }
 
 /** The forms of `--out`, as the help and refusals list them. */
@@ -47,7 +50,12 @@ export async function choosePlace(
   const name = relative(cwd, path).startsWith("..") ? path : `./${relative(cwd, path)}`;
   const found = await stat(path).catch(() => undefined);
   if (/\.(duckdb|ddb|db)$/i.test(path) && !found?.isDirectory())
-    return { name, kind: "duckdb", open: async (options) => openDuckdbOutput(path, options) };
+    return {
+      name,
+      kind: "duckdb",
+      open: async (options) => openDuckdbOutput(path, options),
+      compareKeys: async (options) => openDuckdbComparison(path, options),
+    };
   if (found && !found.isDirectory())
     throw new UsageError(`--out ${printable(out)} is a file; ${forms}`);
   const ending = extname(path).toLowerCase();

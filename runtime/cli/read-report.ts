@@ -1,4 +1,5 @@
-import type { ConfiguredStream } from "../contract/catalog.ts";
+import { type ConfiguredStream, streamLabel } from "../contract/catalog.ts";
+import type { ColumnTypeChange } from "../contract/destination.ts";
 import type { ReadSummary, StreamSummary } from "../contract/host.ts";
 import type { OutputSink } from "../sinks/output.ts";
 import { toErrorDocument } from "./answer.ts";
@@ -15,6 +16,9 @@ export interface FinishedRead {
   readonly sink: Pick<OutputSink, "location">;
   readonly place: Pick<Place, "name" | "kind">;
   readonly durationMs: number;
+  /** Rows that the source has no more, by stream that was looked at. */
+  readonly deleted?: ReadonlyMap<string, number> | undefined;
+  readonly columnChanges?: readonly ColumnTypeChange[] | undefined;
 }
 
 /** The streams with the tables or files that they went to. */
@@ -39,8 +43,15 @@ export function toDocument(done: FinishedRead) {
       stream: stream.stream,
       status: stream.status,
       rows: stream.recordCount,
+      deleted_rows: done.deleted?.get(stream.stream),
       [done.place.kind === "folder" ? "file" : "table"]: stream.location,
       error: stream.error && toErrorDocument(stream.error),
+    })),
+    changed_columns: done.columnChanges?.map(({ stream, column, from, to }) => ({
+      stream: streamLabel(stream),
+      column,
+      from,
+      to,
     })),
     error: error && toErrorDocument(error),
   };
@@ -79,6 +90,13 @@ export function report(done: FinishedRead): string {
       ? [`${formatCount(summary.redactedCount)} values held a secret and were redacted`]
       : []),
   ];
+  for (const { stream, column, from, to } of (done.columnChanges ?? []).slice(0, maxTableRows))
+    notes.push(
+      `${printable(streamLabel(stream))}: ${printable(column)} is ${to} now, was ${from}: a value did not fit`,
+    );
+  for (const [stream, count] of done.deleted ?? [])
+    if (count > 0)
+      notes.push(`${printable(stream)}: ${formatCount(count)} rows that the source has no more`);
   const next =
     summary.status === "succeeded"
       ? query(place, rows)

@@ -1,5 +1,6 @@
 import { Option } from "@commander-js/extra-typings";
 import type { ConfiguredStream } from "../contract/catalog.ts";
+import { type ColumnTypeChange, type DeleteMode, deleteModes } from "../contract/destination.ts";
 import type { ReadSummary } from "../contract/host.ts";
 import { withHashedFields } from "../spec/hashed-fields.ts";
 import { answer, jsonFlag } from "./answer.ts";
@@ -10,10 +11,11 @@ import {
   requireConfigured,
 } from "./connector.ts";
 import { addCursor, type ChosenCursors } from "./cursors.ts";
+import { chooseDeletes, type Followed, followDeletes } from "./deletes.ts";
 import { exitCode } from "./exit.ts";
 import { readConfig } from "./files.ts";
 import { type HashKey, openHashKey, readHashKey } from "./hash-key.ts";
-import { addTrialOptions } from "./options.ts";
+import { addTrialOptions, oneOf } from "./options.ts";
 import {
   addColumns,
   addCondition,
@@ -83,6 +85,13 @@ export const buildRead: CommandBuilder = (command, terminal) => {
         .argParser(addCondition)
         .default(new Map() as ChosenConditions, "all rows"),
     )
+    .addOption(
+      new Option(
+        "--detect-deletes <MODE>",
+        "compare keys after an incremental read; rows that the source has no more: soft marks them in _svc_deleted_at, hard removes them",
+      ).argParser(oneOf("detect-deletes", deleteModes)),
+    )
+    .option("--confirm-deletes", "delete more than half of a table's rows too")
     .addHelpText("after", "\nExample: svc read postgres --config my-db.yaml --out shop.duckdb")
     .action(async (wanted, options, { args: [, unexpected] }) => {
       if (unexpected !== undefined)
@@ -111,6 +120,8 @@ interface ReadOptions extends HostValues {
   readonly where: ChosenConditions;
   readonly incremental?: true | undefined;
   readonly fullRefresh?: true | undefined;
+  readonly detectDeletes?: DeleteMode | undefined;
+  readonly confirmDeletes?: true | undefined;
   readonly json?: true | undefined;
 }
 
@@ -144,33 +155,50 @@ async function read(name: string, options: ReadOptions, terminal: Terminal): Pro
     throw new UsageError(
       "--out - takes the rows of one stream; name it with --streams, or take `svc run … read` for messages of several",
     );
-  for (const line of describeSelection(streams)) await err.line(line);
+  const deletes = chooseDeletes(options.detectDeletes, place, streams);
+  for (const line of [...describeSelection(streams), ...(deletes?.lines ?? [])])
+    await err.line(line);
   const hashKey = await hashKeyOf(streams, options, cwd);
   if (hashKey?.madeIn)
     await err.line(
       `A key for hashes was made: ${printable(hashKey.madeIn)}. Keep it, and keep it secret: equal values have equal hashes under one key only.`,
     );
-  const output = { connectorId: id, clock, streams: streams.map(withHashedFields) };
+  const columnChanges: ColumnTypeChange[] = [];
+  const output = {
+    connectorId: id,
+    clock,
+    streams: streams.map(withHashedFields),
+    runId: `read ${new Date(startedMs).toISOString()}`,
+    onColumnChanged: (change: ColumnTypeChange) => void columnChanges.push(change),
+  };
   const sink = await openAsBefore(place, output, hashKey?.key);
-  let summary: ReadSummary;
+  let followed: Followed;
   try {
     for (const line of describeChanged(sink.restarted)) await err.line(line);
     const state = sink.savedState();
     for (const line of describeResumption(streams, state)) await err.line(line);
     const request = { config, catalog: { streams }, state, hashKey: hashKey?.key };
     const watched = progress.watch(sink, expectRows(streams, state));
-    summary = await host.read(connector, request, watched, {
-      signal,
-      onEvent: progress.event,
-    });
+    const verb = { signal, onEvent: progress.event };
+    const summary = await host.read(connector, request, watched, verb);
+    followed = deletes
+      ? await followDeletes(summary, deletes, {
+          output,
+          isConfirmed: options.confirmDeletes === true,
+          config,
+          hashKey: hashKey?.key,
+          read: (keys, to) => host.read(connector, keys, to, verb),
+        })
+      : { summary, deleted: new Map() };
   } finally {
     progress.end();
     await sink.close();
   }
-  const done = { summary, streams, sink, place, durationMs: clock.now() - startedMs };
+  const durationMs = clock.now() - startedMs;
+  const done = { ...followed, streams, sink, place, durationMs, columnChanges };
   const summaryTo = place.kind === "stdout" ? err : terminal.out;
   await answer({ out: summaryTo }, options.json, toDocument(done), () => report(done));
-  terminal.exitCode = exitCodeOfRead[summary.status];
+  terminal.exitCode = exitCodeOfRead[followed.summary.status];
 }
 
 /** Undefined: nothing is hashed. */

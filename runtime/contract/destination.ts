@@ -105,6 +105,19 @@ export interface WriteCommand {
   readonly streams: readonly DestinationStream[];
   /** Called after each commit: so many rows, and the state that goes with them, are durable. */
   onCommitted?(commit: Commit): void;
+  /**
+   * Called when a stream has ended, for each column of its table that has another type than before:
+   * a value did not fit the old one. Of a new table, another type than its schema says.
+   */
+  onColumnChanged?(change: ColumnTypeChange): void;
+}
+
+/** Types are in the destination's own words. */
+export interface ColumnTypeChange {
+  readonly stream: StreamDescriptor;
+  readonly column: string;
+  readonly from: string;
+  readonly to: string;
 }
 
 export interface Commit {

@@ -1,4 +1,5 @@
-import type { ConfiguredStream } from "../contract/catalog.ts";
+import type { ConfiguredStream, StreamDescriptor } from "../contract/catalog.ts";
+import type { ColumnTypeChange } from "../contract/destination.ts";
 import type { JsonSchema } from "../contract/json.ts";
 import { mergeKeys } from "./merge.ts";
 import { type NameRules, toSqlName } from "./names.ts";
@@ -90,6 +91,20 @@ export function columnNames(
     ...columns.map(({ property, name }) => [property, name]),
   ]);
 }
+
+/** The types of a table's columns, by name, in the destination's own words. */
+export type TypesByName = ReadonlyMap<string, string>;
+
+/** The columns that have another type than before. */
+export const changedTypes = (
+  stream: StreamDescriptor,
+  before: TypesByName,
+  after: TypesByName,
+): readonly ColumnTypeChange[] =>
+  [...after].flatMap(([column, to]) => {
+    const from = before.get(column);
+    return from === undefined || from === to ? [] : [{ stream, column, from, to }];
+  });
 
 /**
  * The type of a property. Where the schema leaves it open it is text or JSON, which lose nothing. A number

@@ -1,18 +1,34 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type ConfiguredStream, streamKey } from "../contract/catalog.ts";
-import type { Destination, DestinationStream, FileContext } from "../contract/destination.ts";
+import type {
+  CompareCommand,
+  Destination,
+  DestinationStream,
+  FileContext,
+} from "../contract/destination.ts";
 import { ConnectorError } from "../contract/errors.ts";
+import type { Sink } from "../contract/sink.ts";
+import { deletesProblem } from "../destination/deletes.ts";
 import { writing } from "../destination/failures.ts";
 import { mergeKeys } from "../destination/merge.ts";
 import { findDestination } from "../host/registry.ts";
-import { lockedReason, type OutputOptions, type OutputSink } from "./output.ts";
+import {
+  type CompareOptions,
+  lockedReason,
+  type OutputOptions,
+  type OutputSink,
+} from "./output.ts";
 import { lockInProcess } from "./output-lock.ts";
 
 /** The module of the destination, for a file that the user names. */
 interface DuckdbModule {
   readonly default: Pick<Destination, "write"> & {
     write(ctx: FileContext<{ readonly schema: string }>, command: object): Promise<OutputSink>;
+    compareKeys(
+      ctx: FileContext<{ readonly schema: string }>,
+      command: CompareCommand,
+    ): Promise<Sink>;
   };
   exportParquet(path: string, table: string, file: string): Promise<void>;
   exportArrow(path: string, table: string, file: string): Promise<void>;
@@ -27,11 +43,50 @@ export const loadDuckdb = async () => (await import(findDestination("duckdb").ur
  * @throws OUTPUT_FAILED when the file cannot be used or is in use · TABLE_CONFLICT when it holds
  * another connector's tables
  */
-export async function openDuckdbOutput(
-  file: string,
-  { connectorId, clock, streams, restarting = [] }: OutputOptions,
-): Promise<OutputSink> {
+export async function openDuckdbOutput(file: string, options: OutputOptions): Promise<OutputSink> {
+  const { connectorId, streams, restarting = [], runId = "read", onColumnChanged } = options;
   await writing(() => mkdir(dirname(file), { recursive: true }));
+  const isAnew = new Set(restarting.map(streamKey));
+  const command = {
+    owner: connectorId,
+    jobId: runId,
+    fence: onlyFence,
+    streams: streams.map((one) => toDestinationStream(one, isAnew.has(streamKey(one.stream)))),
+    ...(onColumnChanged && { onColumnChanged }),
+  };
+  return openLocked(file, options, async ({ default: destination }, ctx) =>
+    destination.write(ctx, command),
+  );
+}
+
+/**
+ * Takes the keys of streams that an output has: rows whose key does not come are marked or removed.
+ * @throws as {@link openDuckdbOutput}
+ */
+export async function openDuckdbComparison(file: string, options: CompareOptions): Promise<Sink> {
+  const { connectorId, streams, runId = "read", detectDeletes, isConfirmed, onCompared } = options;
+  const command = {
+    owner: connectorId,
+    jobId: runId,
+    fence: onlyFence,
+    streams: streams.map((one) => ({ ...toDestinationStream(one, false), detectDeletes })),
+    isConfirmed,
+    onCompared,
+  };
+  return openLocked(file, options, async ({ default: destination }, ctx) =>
+    destination.compareKeys(ctx, command),
+  );
+}
+
+/** Nobody takes a run of this kind over, so all have the same fence. */
+const onlyFence = 0;
+
+/** Opens the file under a lock that ends when the sink is closed. */
+async function openLocked<Opened extends Sink>(
+  file: string,
+  { clock }: Pick<OutputOptions, "clock">,
+  open: (module: DuckdbModule, ctx: FileContext<{ readonly schema: string }>) => Promise<Opened>,
+): Promise<Opened> {
   const lock = lockInProcess(file);
   const nothing = () => undefined;
   const log = { debug: nothing, info: nothing, warn: nothing };
@@ -42,17 +97,8 @@ export async function openDuckdbOutput(
     log,
     signal: new AbortController().signal,
   };
-  const isAnew = new Set(restarting.map(streamKey));
-  // Nobody takes a run of this kind over, so all have the same fence.
-  const command = {
-    owner: connectorId,
-    jobId: "read",
-    fence: 0,
-    streams: streams.map((one) => toDestinationStream(one, isAnew.has(streamKey(one.stream)))),
-  };
   try {
-    const { default: destination } = await loadDuckdb();
-    const sink = await destination.write(ctx, command);
+    const sink = await open(await loadDuckdb(), ctx);
     const close = () => sink.close().finally(() => lock[Symbol.dispose]());
     return { ...sink, close };
   } catch (error) {
@@ -61,6 +107,10 @@ export async function openDuckdbOutput(
     throw isBusy ? new ConnectorError("OUTPUT_FAILED", { reason: lockedReason }) : error;
   }
 }
+
+/** Why deleted rows of a stream cannot be found in an output; undefined: they can. */
+export const outputDeletesProblem = (configured: ConfiguredStream): string | undefined =>
+  deletesProblem(toDestinationStream(configured, false).configured);
 
 function toDestinationStream(configured: ConfiguredStream, isRestart: boolean): DestinationStream {
   const isMerged = configured.sync_mode === "incremental" && mergeKeys(configured).keys.length > 0;

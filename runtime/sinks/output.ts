@@ -4,6 +4,7 @@
  */
 import type { ConfiguredStream, StreamDescriptor, StreamState } from "../contract/catalog.ts";
 import type { Clock } from "../contract/clock.ts";
+import type { ColumnTypeChange, ComparedKeys, DeleteMode } from "../contract/destination.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { Sink } from "../contract/sink.ts";
 
@@ -31,6 +32,18 @@ export interface OutputOptions {
   readonly streams: readonly ConfiguredStream[];
   /** Those of them that are read anew: their rows take the place of those that are there. */
   readonly restarting?: readonly StreamDescriptor[] | undefined;
+  /** Goes into `_svc_job_id`, where there are tables. Default "read". */
+  readonly runId?: string | undefined;
+  /** A column of a table has another type than before: a value did not fit the old one. */
+  readonly onColumnChanged?: ((change: ColumnTypeChange) => void) | undefined;
+}
+
+/** How the keys of a source are compared with the rows of an output. */
+export interface CompareOptions extends OutputOptions {
+  readonly detectDeletes: DeleteMode;
+  /** However many rows the source has no more. */
+  readonly isConfirmed: boolean;
+  onCompared(compared: ComparedKeys): void;
 }
 
 /** The reason that is given when another run holds the output. */

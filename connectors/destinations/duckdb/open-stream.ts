@@ -3,6 +3,7 @@ import {
   type DestinationStream,
   destinationModeOf,
   mergeKeys,
+  type TypesByName,
   type WritePlan,
 } from "svc-connectors/destination";
 import type { Column, TableColumn } from "./columns.ts";
@@ -18,6 +19,8 @@ export interface OpenStream {
   readonly ordered: DestinationStream;
   readonly plan: WritePlan;
   readonly columns: Column[];
+  /** The types of the table that people see; of one that is yet to be, those of the schema. */
+  readonly seenTypes: TypesByName;
   readonly merge: MergeColumns | undefined;
   readonly stage: Stage;
   readonly readLines: LineReader;

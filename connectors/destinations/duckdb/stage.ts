@@ -1,4 +1,6 @@
-/** Rows on their way into a table: copies of batches, in memory, and in a private file beyond it. */
+/**
+ * Rows on their way into a table: copies of batches, in memory, and in a private file beyond it.
+ */
 import { type FileHandle, open, rm } from "node:fs/promises";
 import type { Batch, BatchColumn } from "svc-connectors/destination";
 import { allNeeds, type NumberNeeds, noNeeds } from "./numbers.ts";

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { ConnectorError } from "svc-connectors";
-import { quoteName, toSqlName } from "svc-connectors/destination";
+import { quoteName, type TypesByName, toSqlName } from "svc-connectors/destination";
 import { type Column, columnDefinitions, columnTypes, type TableColumn } from "./columns.ts";
 import { isTaken } from "./failures.ts";
 import { commonType, shortType } from "./types.ts";
@@ -105,6 +105,10 @@ export async function readColumns(
     return { name, type: type.alias ?? shortType(String(type)) };
   });
 }
+
+/** The types of a table, by name. */
+export const typesByName = (columns: readonly TableColumn[]): TypesByName =>
+  new Map(columns.map(({ name, type }) => [name, type]));
 
 /** Where types differ, both take one that holds the values of both: this is the columns' part. */
 export function widenToTable(

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { ConnectorError } from "svc-connectors";
 import {
+  changedTypes,
   columnNames,
   createCommitPace,
   type DestinationSink,
@@ -29,7 +30,8 @@ import { sliceOf } from "./slices.ts";
 import type { DuckdbContext } from "./spec.ts";
 import { createStage, type StagedBatch } from "./stage.ts";
 import type { SavedTable } from "./state.ts";
-import { nextTable, shortTableName } from "./tables.ts";
+import { nextTable, readColumns, shortTableName, typesByName } from "./tables.ts";
+import { openDecimal } from "./types.ts";
 import type { Writing } from "./writing.ts";
 
 /**
@@ -64,12 +66,20 @@ function createSink(writing: Writing): DestinationSink {
     const ended = streams.take(stream);
     try {
       await (isComplete ? complete : abandon)(writing, ended);
+      await tellChanged(ended);
     } finally {
       await ended.stage.remove();
     }
     if (unwritten.columnCount * database.blockBytes < maxUnwrittenBytes) return;
     await database.checkpoint(connection);
     unwritten.columnCount = 0;
+  }
+
+  async function tellChanged({ saved, seenTypes }: OpenStream): Promise<void> {
+    if (!command.onColumnChanged || !saved.generations.current) return;
+    const after = typesByName(await readColumns(connection, saved.table));
+    for (const change of changedTypes(saved.stream, seenTypes, after))
+      command.onColumnChanged(change);
   }
 
   async function add(open: OpenStream, batch: StagedBatch): Promise<void> {
@@ -142,7 +152,7 @@ const planOf = (ordered: DestinationStream, { generations }: SavedTable) =>
 
 /** The streams that have started and not ended. */
 function createOpenStreams(writing: Writing) {
-  const { database, tables, command } = writing;
+  const { database, connection, tables, command } = writing;
   const byKey = new Map(
     command.streams.map((ordered) => [streamKey(descriptorOf(ordered.configured)), ordered]),
   );
@@ -176,12 +186,17 @@ function createOpenStreams(writing: Writing) {
       saved.columns = columnNames(named, saved.columns);
       const columns = named.map(toColumn);
       const base = saved.generations[plan.place];
+      // What an open decimal is, its first values say.
+      const seenTypes = saved.generations.current
+        ? await readColumns(connection, saved.table)
+        : columns.filter(({ type }) => type !== openDecimal);
       const stagePath = join(database.stageFolder, `${stageName}-${stageCount++}`);
       openStreams.set(streamKey(stream), {
         saved,
         ordered,
         plan,
         columns,
+        seenTypes: typesByName(seenTypes),
         merge: mergeOf(ordered, plan, columns),
         stage: createStage(stagePath),
         readLines: createLineReader(columns),

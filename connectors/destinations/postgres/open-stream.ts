@@ -6,6 +6,7 @@ import {
   requireKeys,
   type StreamDescriptor,
   streamKey,
+  type TypesByName,
 } from "svc-connectors/destination";
 import { type BatchEncoder, createBatchEncoder } from "./batch-encoder.ts";
 import { type Column, columnsOf } from "./columns.ts";
@@ -24,6 +25,8 @@ export interface OpenStream extends Target {
   readonly stream: StreamDescriptor;
   readonly configured: ConfiguredStream;
   readonly jobId: string;
+  /** The types of the table that people see; of one that is yet to be, those of the schema. */
+  readonly seenTypes: TypesByName;
   readonly encoder: RowEncoder;
   readonly batches: BatchEncoder;
   /**
@@ -62,6 +65,9 @@ export async function openStream(
   const types = isThere
     ? await describeTable(client, plan.place === "current" ? saved.table : nextTable(saved.id))
     : undefined;
+  const seenTypes =
+    (saved.generations.current && (await describeTable(client, saved.table))) ??
+    new Map(columns.map(({ name, type }) => [name, type]));
   if (types) widenToTable(columns, types);
   const rowCount = plan.isResumed ? (base?.rowCount ?? 0) : 0;
   return {
@@ -71,6 +77,7 @@ export async function openStream(
     jobId,
     planned,
     columns,
+    seenTypes,
     types,
     rowCount,
     merge:

@@ -5,6 +5,7 @@
  */
 import { ConnectorError } from "svc-connectors";
 import {
+  changedTypes,
   createCommitPace,
   type DestinationSink,
   descriptorOf,
@@ -23,7 +24,7 @@ import type { Rows } from "./rows.ts";
 import { openSession, type Session } from "./session.ts";
 import type { PostgresContext } from "./spec.ts";
 import { readFence } from "./state.ts";
-import { tableName } from "./tables.ts";
+import { describeTable, tableName } from "./tables.ts";
 import type { Writing } from "./writing.ts";
 
 /** Bytes that are gathered before they go to the server. */
@@ -86,6 +87,14 @@ function createSink(
     const ended = openAt(stream);
     openByKey.delete(ended.key);
     await (isComplete ? complete : abandon)(writing, ended);
+    await tellChanged(ended);
+  }
+
+  async function tellChanged({ stream, planned: { saved }, seenTypes }: OpenStream): Promise<void> {
+    if (!command.onColumnChanged || !saved.generations.current) return;
+    const after = await describeTable(session.client, saved.table);
+    for (const change of after ? changedTypes(stream, seenTypes, after) : [])
+      command.onColumnChanged(change);
   }
 
   /** After a failure nothing is written any more: each further call throws the same. */
