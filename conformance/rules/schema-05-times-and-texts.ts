@@ -6,11 +6,11 @@ import { everyStreamFields, type StreamFields } from "../derive/rows/row-fields.
 import { describeDifference, isSame } from "../derive/rows/rows.ts";
 import { tryValues } from "../derive/rows/splices.ts";
 import { reportValueFault } from "../derive/rows/value-faults.ts";
-import { emptiness, strangeTexts, texts } from "../derive/rows/values.ts";
+import { emptiness, strangeTexts, texts, twinKeys } from "../derive/rows/values.ts";
 import { chunkedReads, hasFreeText } from "./schema-05.chunks.ts";
 import { times } from "./schema-05.timestamps.ts";
 
-const plans = [times, texts, emptiness, strangeTexts];
+const plans = [times, texts, twinKeys, emptiness, strangeTexts];
 
 export default defineRule({
   id: "SCHEMA-05",
@@ -18,9 +18,9 @@ export default defineRule({
   profile: "core",
   since: "0.1.0",
   title:
-    "Times keep their microseconds and offset; null, a missing field and an empty text stay apart; texts keep every character.",
-  why: "Rows that were told apart by microseconds change their order; a day's report gets rows of another day; what was never answered and what was left empty become one; names come out with black diamonds.",
-  fix: "Pass the provider's texts on as they are. Never send a time through a Date, test values for undefined and not for truth, and decode a body as one stream of bytes.",
+    "Times keep their microseconds and offset; null, a missing field and an empty text stay apart; texts keep every character, case and space.",
+  why: "Rows that were told apart by microseconds change their order; a day's report gets rows of another day; what was never answered and what was left empty become one; names come out with black diamonds, codes without their zeros, and two customers whose keys differ in a letter's case become one.",
+  fix: "Pass the provider's texts on as they are: no trim, no case, no normal form, no unescaping. Never send a time through a Date, test values for undefined and not for truth, and decode a body as one stream of bytes.",
   good: "updated_at: row.updated_at, note: row.note",
   bad: 'updated_at: new Date(row.updated_at).toISOString(), note: row.note || null, text += chunk.toString("utf8")',
   notApplicable: async (lab) =>

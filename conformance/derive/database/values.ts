@@ -66,8 +66,8 @@ export const textTable: ValueTable = {
     text: [
       "",
       "null",
-      "naïve \u{1f4d3} 名前",
-      "\u2028\u2029\u00a0",
+      "nai\u0308ve \u{1f4d3} 名前\u200b MiXeD \u0130",
+      " \u2028\u2029\u00a0 padded \n ",
       "line\r\nbreak\ttab",
       '\\"{}[]',
     ],

@@ -136,13 +136,17 @@ function numberText(given: unknown): string | undefined {
   return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(given) ? canonicalize(parseExact(given)) : undefined;
 }
 
-/** Texts of several bytes a character, with line ends of all kinds. */
+/**
+ * Texts of several bytes a character, with line ends and spaces of all kinds, and such as look like
+ * something else.
+ */
 export const texts: ValuePlan = {
   name: "texts",
   mayBeRefused: false,
   count: (field) => textsFor(field).length,
   caseAt: (field, n) => textCase(field, nth(textsFor(field), n)),
-  ordinary: (field, n) => textCase(field, `Ordinary ${n + 1}`),
+  // In lower case: a field that folds the case of letters is no plain copy either.
+  ordinary: (field, n) => textCase(field, `ordinary ${n + 1}`),
 };
 
 /** No text at all: empty, null, and left out. A connector may need one, and say so. */
@@ -169,8 +173,44 @@ export const strangeTexts: ValuePlan = {
 export const multibyte = "na\u00efve \u540d\u524d \u{1f4d3}\u{20bb7} e\u0301";
 const separators = 'line\u2028separator\u0085next\r\ntab\t"quote\\';
 
+/** Each is what some connector tidies up, and somebody's key, code or signature. */
+const exactTexts: readonly string[] = [
+  multibyte,
+  separators,
+  " \u00a0 two  spaces, before and behind\n ",
+  "Zero\u200bwidth\u200d\ufeff MiXeD CaSe \u0130\u0131\u1e9e \uff21\ufb01\u212b",
+  "0012.50",
+  "null",
+  "&amp;lt; <b>%41+%zz</b> \\n {{name}} =1+1",
+  `${"Long text. ".repeat(400)}end`,
+];
+
 const textsFor = (field: RowField): readonly string[] =>
-  isText(field) ? [multibyte, separators].filter((value) => field.admits(value)) : [];
+  isText(field) ? exactTexts.filter((value) => field.admits(value)) : [];
+
+/** Keys that only careless code takes for one: they differ in case, and in spaces at their ends. */
+export const twinKeys: ValuePlan = {
+  name: "keys that are nearly the same",
+  mayBeRefused: false,
+  count: (field) => (isTextKey(field) ? 4 : 0),
+  caseAt(field, n) {
+    const pair = Math.floor(n / 4);
+    return textCase(field, nth([`Twin${pair}`, `twin${pair}`, `twin${pair} `, ` twin${pair}`], n));
+  },
+  ordinary: (field, n) => textCase(field, `key${n}`),
+};
+
+function isTextKey({ isKey, isCursor, isRequested, values, types, admits }: RowField): boolean {
+  return (
+    isKey &&
+    !isCursor &&
+    !isRequested &&
+    (types.length === 0 || types.includes("string")) &&
+    values.length > 0 &&
+    values.every((value) => typeof value === "string") &&
+    admits(" twin0")
+  );
+}
 
 function emptyFor(field: RowField): readonly (string | null | undefined)[] {
   if (!isText(field)) return [];
