@@ -123,7 +123,10 @@ const pipeline = async (world: TestWorld) => {
 
 const pipelineBody = async (world: TestWorld) => {
   const { source_id } = await mailerSource(world);
-  await addCatalog(world.api, source_id, [tableStream("campaigns")]);
+  const { json_schema, ...campaigns } = tableStream("campaigns");
+  const properties = { ...(json_schema.properties as object), from_email: { type: "string" } };
+  const schema = { ...json_schema, properties };
+  await addCatalog(world.api, source_id, [{ ...campaigns, json_schema: schema }]);
   return { source_id, destination_id: await addDestination(world.api) };
 };
 

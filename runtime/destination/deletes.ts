@@ -24,9 +24,11 @@ export function keysOnly(configured: ConfiguredStream): ConfiguredStream {
   const { cursor_field: _, hashed_fields, ...rest } = configured;
   const { keys } = requireKeys(configured);
   const hashed = hashed_fields?.filter((field) => keys.includes(field)) ?? [];
+  // No state of it is saved, so that no key stands in one in plain.
+  const stream = { ...rest.stream, is_resumable: false };
   return {
     ...rest,
-    ...(hashed.length > 0 ? { hashed_fields: hashed } : {}),
+    ...(hashed.length > 0 ? { hashed_fields: hashed, stream } : {}),
     sync_mode: "full_refresh",
     selected_fields: keys,
   };

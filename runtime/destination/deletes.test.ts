@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import type { ConfiguredStream } from "../contract/catalog.ts";
+import { hashProblem } from "../spec/hashed-fields.ts";
+import { keysOnly } from "./deletes.ts";
+
+test("keys that are hashed are compared as hashes, and can be read so", () => {
+  const configured: ConfiguredStream = {
+    stream: {
+      name: "people",
+      json_schema: { type: "object", properties: { email: {}, name: {}, at: {} } },
+      supported_sync_modes: ["full_refresh", "incremental"],
+      source_defined_cursor: false,
+      default_cursor_field: [],
+      source_defined_primary_key: [["email"]],
+      is_resumable: true,
+    },
+    sync_mode: "incremental",
+    cursor_field: ["at"],
+    destination_sync_mode: "append_dedup",
+    hashed_fields: ["name", "email"],
+  };
+  const keys = keysOnly(configured);
+  expect(keys).toMatchObject({ selected_fields: ["email"], hashed_fields: ["email"] });
+  expect(hashProblem(keys, "email")).toBeUndefined();
+});
