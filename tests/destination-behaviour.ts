@@ -593,6 +593,62 @@ export function describeDestination(
       });
     });
 
+    describe("a column that gets another type", () => {
+      /** Gives what was told, a column and its types each. */
+      async function told(owner: string, fence: number, stream: DestinationStream, line: string) {
+        const changes: string[] = [];
+        const sink = await place.write({
+          owner,
+          jobId: `job_${fence}`,
+          fence,
+          streams: [stream],
+          onColumnChanged: ({ column, from, to }) =>
+            changes.push(`${column}: ${from} → ${to}`.toLowerCase()),
+        });
+        await sink.status(descriptorOf(stream), "started");
+        if (line !== "") await sink.write(descriptorOf(stream), Buffer.from(`${line}\n`), 1);
+        await sink.checkpoint(descriptorOf(stream), { fence }, 1);
+        await sink.status(descriptorOf(stream), "complete");
+        await sink.close();
+        return changes;
+      }
+      const properties = {
+        id: integer,
+        n: { type: "integer", format: "int32" },
+        day: { type: "string", format: "date" },
+      };
+      const wide = '{"id":3,"n":3000000000,"day":"never"}';
+
+      test("is told once, when a value has not fitted", async () => {
+        const { owner, name } = fresh();
+        const stream = describeStream(properties, { name });
+        const fitting = '{"id":1,"n":5,"day":"2024-05-06"}';
+        expect(await told(owner, 1, stream, fitting)).toEqual([]);
+        expect(await told(owner, 2, stream, fitting)).toEqual([]);
+        expect(await told(owner, 3, stream, wide)).toEqual([
+          expect.stringMatching(/^n: integer → bigint$/),
+          expect.stringMatching(/^day: date → (varchar|text)$/),
+        ]);
+        expect(await told(owner, 4, stream, wide)).toEqual([]);
+        expect(await told(owner, 5, stream, "")).toEqual([]);
+      });
+
+      test("is told of a table that replaces another, and of a new one by its schema", async () => {
+        const { owner, name } = fresh();
+        const stream = describeStream(properties, {
+          name,
+          mode: "full_refresh",
+          into: "overwrite",
+        });
+        expect(await told(owner, 1, stream, wide)).toHaveLength(2);
+        expect(await told(owner, 2, stream, wide)).toEqual([]);
+        expect(await told(owner, 3, stream, '{"id":1,"n":5,"day":"2024-05-06"}')).toEqual([
+          expect.stringMatching(/^n: bigint → integer$/),
+          expect.stringMatching(/^day: (varchar|text) → date$/),
+        ]);
+      });
+    });
+
     describe("values", () => {
       const properties = {
         id: integer,

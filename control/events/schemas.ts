@@ -77,13 +77,15 @@ const Change = StrictObject(
   {
     stream: Type.String(),
     type: Type.String({
-      description: "stream_added, column_removed, key_changed, column_widened and so on.",
+      description: "stream_added, column_removed, key_changed, destination_type_changed and so on.",
     }),
     column: Type.Optional(Type.String()),
     from: Type.Optional(
-      Type.String({ description: "Of column_widened: the type that a value did not fit." }),
+      Type.String({ description: "Of destination_type_changed: the type that it had." }),
     ),
-    to: Type.Optional(Type.String({ description: "Of column_widened: the type that it has now." })),
+    to: Type.Optional(
+      Type.String({ description: "Of destination_type_changed: the type that it has now." }),
+    ),
   },
   { title: "SchemaChange" },
 );

@@ -36,7 +36,7 @@ export const eventTable = {
   },
   "schema.changed": {
     meaning:
-      "A job has found that the streams of its source have changed, or has widened a column at the destination because a value did not fit.",
+      "A job has found that the streams of its source have changed, or a column at the destination has another type now, so that every value fits.",
   },
   "approval.created": { meaning: "Somebody, or an agent, proposes a change." },
   "approval.decided": { meaning: "A proposal was approved, rejected or withdrawn." },

@@ -19,7 +19,7 @@ export function createChangedColumns({ job, services, log }: JobAttempt): Change
     add(change) {
       const { stream, ...fields } = change;
       changes.push(change);
-      log("warn", "A column has another type now: a value did not fit.", {
+      log("warn", "A column of the destination has another type now, so that every value fits.", {
         stream: streamLabel(stream),
         ...fields,
       });
@@ -33,7 +33,7 @@ export function createChangedColumns({ job, services, log }: JobAttempt): Change
         facts: {
           changes: changes.slice(0, maxNamed).map(({ stream, column, from, to }) => ({
             stream: streamLabel(stream),
-            type: "column_widened",
+            type: "destination_type_changed",
             column,
             from,
             to,

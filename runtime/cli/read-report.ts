@@ -92,7 +92,7 @@ export function report(done: FinishedRead): string {
   ];
   for (const { stream, column, from, to } of (done.columnChanges ?? []).slice(0, maxTableRows))
     notes.push(
-      `${printable(streamLabel(stream))}: ${printable(column)} is ${to} now, was ${from}: a value did not fit`,
+      `${printable(streamLabel(stream))}: ${printable(column)} is ${to} now, was ${from}, so that every value fits`,
     );
   for (const [stream, count] of done.deleted ?? [])
     if (count > 0)

@@ -106,8 +106,8 @@ export interface WriteCommand {
   /** Called after each commit: so many rows, and the state that goes with them, are durable. */
   onCommitted?(commit: Commit): void;
   /**
-   * Called when a stream has ended, for each column of its table that has another type than before:
-   * a value did not fit the old one. Of a new table, another type than its schema says.
+   * Called when a stream has ended, for each column of its table that has another type than before,
+   * so that every value fits. Of a new table, another type than its schema says.
    */
   onColumnChanged?(change: ColumnTypeChange): void;
 }

@@ -34,7 +34,7 @@ export interface OutputOptions {
   readonly restarting?: readonly StreamDescriptor[] | undefined;
   /** Goes into `_svc_job_id`, where there are tables. Default "read". */
   readonly runId?: string | undefined;
-  /** A column of a table has another type than before: a value did not fit the old one. */
+  /** A column of a table has another type than before, so that every value fits. */
   readonly onColumnChanged?: ((change: ColumnTypeChange) => void) | undefined;
 }
 

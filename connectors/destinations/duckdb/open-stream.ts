@@ -19,8 +19,11 @@ export interface OpenStream {
   readonly ordered: DestinationStream;
   readonly plan: WritePlan;
   readonly columns: Column[];
-  /** The types of the table that people see; of one that is yet to be, those of the schema. */
-  readonly seenTypes: TypesByName;
+  /**
+   * The types of the table that people see; of one that is yet to be, those of the schema. Undefined
+   * before the first row.
+   */
+  seenTypes: TypesByName | undefined;
   readonly merge: MergeColumns | undefined;
   readonly stage: Stage;
   readonly readLines: LineReader;

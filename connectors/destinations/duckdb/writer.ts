@@ -75,8 +75,16 @@ function createSink(writing: Writing): DestinationSink {
     unwritten.columnCount = 0;
   }
 
+  /** What an open decimal is, its first values say. */
+  const typesBefore = async ({ saved, columns }: OpenStream) =>
+    typesByName(
+      saved.generations.current
+        ? await readColumns(connection, saved.table)
+        : columns.filter(({ type }) => type !== openDecimal),
+    );
+
   async function tellChanged({ saved, seenTypes }: OpenStream): Promise<void> {
-    if (!command.onColumnChanged || !saved.generations.current) return;
+    if (!command.onColumnChanged || !seenTypes || !saved.generations.current) return;
     const after = typesByName(await readColumns(connection, saved.table));
     for (const change of changedTypes(saved.stream, seenTypes, after))
       command.onColumnChanged(change);
@@ -84,6 +92,7 @@ function createSink(writing: Writing): DestinationSink {
 
   async function add(open: OpenStream, batch: StagedBatch): Promise<void> {
     const { stage } = open;
+    if (command.onColumnChanged) open.seenTypes ??= await typesBefore(open);
     const room = isFree(open) ? bulk.rows - stage.rowCount : Number.POSITIVE_INFINITY;
     const isCut = batch.rowCount > room;
     const rows = isCut ? sliceOf(batch, 0, room) : batch;
@@ -152,7 +161,7 @@ const planOf = (ordered: DestinationStream, { generations }: SavedTable) =>
 
 /** The streams that have started and not ended. */
 function createOpenStreams(writing: Writing) {
-  const { database, connection, tables, command } = writing;
+  const { database, tables, command } = writing;
   const byKey = new Map(
     command.streams.map((ordered) => [streamKey(descriptorOf(ordered.configured)), ordered]),
   );
@@ -186,17 +195,13 @@ function createOpenStreams(writing: Writing) {
       saved.columns = columnNames(named, saved.columns);
       const columns = named.map(toColumn);
       const base = saved.generations[plan.place];
-      // What an open decimal is, its first values say.
-      const seenTypes = saved.generations.current
-        ? await readColumns(connection, saved.table)
-        : columns.filter(({ type }) => type !== openDecimal);
       const stagePath = join(database.stageFolder, `${stageName}-${stageCount++}`);
       openStreams.set(streamKey(stream), {
         saved,
         ordered,
         plan,
         columns,
-        seenTypes: typesByName(seenTypes),
+        seenTypes: undefined,
         merge: mergeOf(ordered, plan, columns),
         stage: createStage(stagePath),
         readLines: createLineReader(columns),
