@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCertificateAuthority } from "../simulators/certificates.ts";
 import { choose } from "./effort.ts";
 import { prepareInstance } from "./instance.ts";
-import { startServe, svc } from "./served.ts";
+import { type Served, startServe, svc } from "./served.ts";
 
 /** Of kills. */
 const rounds = choose({ quick: 1, whole: 3 });
@@ -24,6 +24,8 @@ describe("svc serve", () => {
   });
   afterEach(() => rm(cwd, { recursive: true, force: true }));
 
+  const linkOf = ({ texts }: Served) =>
+    /#\/sign-in\/(svc_in_\w{46})\n/.exec(texts.stdout)?.[1] ?? "none";
   const isLine = (text: string) => expect(text).toMatch(/^svc: [^\n]+\n$/);
 
   test("starts from nothing, answers, says once what its first token is, and stops in peace", async () => {
@@ -57,16 +59,27 @@ describe("svc serve", () => {
           expect(seen).not.toContain(secret);
       }
     }
+    const code = linkOf(first);
+    const signIn = () =>
+      fetch(`${origin}/console/session`, {
+        method: "POST",
+        headers: { origin, "x-svc-console": "1", "content-type": "application/json" },
+        body: JSON.stringify({ secret: code }),
+      });
+    expect((await signIn()).status).toBe(201);
+    expect((await signIn()).status).toBe(401);
     const ended = await first.end("SIGTERM");
     expect(ended.code).toBe(0);
     expect(ended.stdout.split(token)).toHaveLength(2);
-    for (const secret of [token, canary, key?.key ?? "none"])
+    for (const secret of [token, code, canary, key?.key ?? "none"])
       expect(ended.stderr).not.toContain(secret);
     for (const line of ended.stderr.trim().split("\n"))
       expect(JSON.parse(line)).toHaveProperty("msg");
 
     await using second = await startServe({ cwd });
     expect(second.token).toBeUndefined();
+    // Another link: on one's own machine one comes in by starting it.
+    expect(linkOf(second)).not.toBe(code);
     const again = await second.call("GET", `/credentials/${stored.body.data.credential_id}`, {
       token,
     });
