@@ -6,6 +6,7 @@ import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { isTokenRequest } from "../derive/auth/credentials.ts";
 import { refusalProblem, refusedLogins } from "../derive/database/refusals.ts";
+import { requestPlaces } from "../derive/requests/rate-limits.ts";
 import { withAnswers } from "../replay/strict.ts";
 
 export default defineRule({
@@ -14,13 +15,14 @@ export default defineRule({
   profile: "core",
   since: "0.1.0",
   title:
-    "check fails as a matter of credentials when the provider answers every request with 401 or 403, or a database refuses the login.",
-  why: "A check that always succeeds lets a wrong token be saved; the user learns of it from the first failed sync, hours later.",
+    "check fails as a matter of credentials when the provider answers every request with 401 or 403, or any one of them with 403, or a database refuses the login.",
+  why: "A check that always succeeds lets a wrong token be saved; the user learns of it from the first failed sync, hours later. A token may be allowed to ask who it is, and to read nothing.",
   fix: "Send one request that needs the credentials; report 401 as auth and 403 as permission.",
   good: "if (response.status === 401) throw authError('The provider did not accept the API token.');",
   bad: "async check() { return { status: 'SUCCEEDED' }; }",
   async run(lab, report) {
     if (lab.database) return await tryLogins(lab, report);
+    await tryEndpoints(lab, report);
     const golden = (await lab.golden()).filter(({ recording }) => recording.run.verb === "check");
     const hasTokens = golden.some(({ observation }) =>
       observation.exchanges.some(({ request }) => isTokenRequest(request)),
@@ -54,6 +56,35 @@ export default defineRule({
     }
   },
 });
+
+/** Each endpoint that check asks is forbidden, and the others are not: the right to read. */
+async function tryEndpoints(lab: Lab, report: Reporter): Promise<void> {
+  const places = (await requestPlaces(lab)).filter(
+    ({ command, whole }) => command.verb === "check" && whole.outcome.status === "succeeded",
+  );
+  const endpoints = Map.groupBy(
+    places,
+    ({ exchange: { request } }) => `${request.method} ${request.url.origin}${request.url.pathname}`,
+  );
+  // One endpoint alone is what every request is answered with 403 for.
+  if (endpoints.size < 2) return;
+  for (const [endpoint, [place]] of endpoints) {
+    if (!place) continue;
+    const name = `only ${endpoint} answered 403`;
+    report.checked(name);
+    const provider = withAnswers(lab.learned.provider(), (answer, { method, url }) =>
+      `${method} ${url.origin}${url.pathname}` === endpoint ? refusal(lab, 403) : answer,
+    );
+    const seen = await lab.run(place.command, { provider });
+    const problem = problemOf(seen, lab);
+    if (problem !== undefined)
+      report.fail(
+        `With ${name}, check ${problem}.`,
+        exchangeEvidence("Requests", seen.exchanges, ({ answer }) => answer?.status === 403),
+        messageEvidence("Messages", seen, []),
+      );
+  }
+}
 
 async function tryLogins(lab: Lab, report: Reporter): Promise<void> {
   for (const { name, command, runOptions, expected } of await refusedLogins(lab)) {
