@@ -1,0 +1,10 @@
+import { testRule } from "../../fixtures/reference/test-rule.ts";
+import rule from "./state-15-changes-before-the-resume.ts";
+
+testRule(rule, {
+  defects: {
+    "state-15-folders-behind-the-last": /the parents come in reverse order.*missing/,
+    "state-15-place-by-count": /the first row is deleted in GET .*notes.*1 row is missing/,
+    "state-15-folders-by-index": /the first parent is deleted in GET .*folders.*missing/,
+  },
+});

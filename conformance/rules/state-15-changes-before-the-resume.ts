@@ -1,0 +1,36 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
+import { defineRule } from "../contract/rule.ts";
+import { missingText } from "../derive/sweeps/pages.ts";
+import { resumableStreams, stateText } from "../derive/sweeps/reads.ts";
+import { resumedReads } from "./state-15.changes-between.ts";
+
+export default defineRule({
+  id: "STATE-15",
+  level: "MUST",
+  profile: "resumable",
+  since: "0.1.0",
+  title:
+    "What is deleted, added or moved between a crash and the resumed run hides no row that was there all the time.",
+  why: "Hours lie between a crash and the next run. A state that names its place by an index or a page number means another place then: rows slide past it, and no later run reads them.",
+  fix: "Name the place by what stands there (an id, the provider's token), keep a cursor for each parent, and when the place is gone begin the pass anew rather than behind it.",
+  good: "pass: { folder: folder.id, next: page.next }",
+  bad: "pass: { folder: 3, page: 7 }",
+  async notApplicable(lab) {
+    if (lab.database) return "the kit changes no rows of a database between two reads";
+    if (resumableStreams(lab).length === 0) return "no stream can be resumed";
+    return (await resumedReads(lab)).length > 0
+      ? undefined
+      : "no read writes a state in the midst of a listing whose rows are known by their keys";
+  },
+  async run(lab, report) {
+    for (const { name, first, resumed, state, missing } of await resumedReads(lab)) {
+      report.checked(name);
+      if (missing.length > 0)
+        report.fail(
+          `${name}. Resumed from ${stateText(state)}, the read succeeds, but ${missingText(missing)}, though nothing happened to them.`,
+          messageEvidence("Until the crash", first, [first.messages.length - 1]),
+          exchangeEvidence("Requests of the resumed read", resumed.exchanges),
+        );
+    }
+  },
+});
