@@ -9,7 +9,9 @@ import { rolldown } from "rolldown";
 const folder = "dist/runtime";
 /** Modules that the sandbox may read: see runtime/host/code-access.ts. */
 const isSandboxModule = (id: string) =>
-  /\/runtime\/(author\.js$|(worker|wire|contract)\/)|\/node_modules\/typebox\/|^\0/.test(id);
+  /\/runtime\/(author\.js$|(worker|manifest|wire|contract)\/)|\/node_modules\/typebox\/|^\0/.test(
+    id,
+  );
 
 export async function bundleRuntime(): Promise<void> {
   const bundle = await rolldown({

@@ -64,7 +64,8 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     contract: [],
     wire: ["contract"],
     // The untrusted side: what runs in the sandbox.
-    worker: ["wire", "contract"],
+    worker: ["manifest", "wire", "contract"],
+    manifest: ["wire", "contract"],
     // The trusted side.
     batches: ["wire", "contract"],
     filter: ["batches", "wire", "contract"],

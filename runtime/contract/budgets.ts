@@ -230,6 +230,14 @@ export const budgets = {
     count: [100, "aliases for a value"],
     beyond: "the file is refused",
   },
+  declarativeManifest: {
+    what: "a declarative manifest, once its references are put in",
+    bytes: 2 * MiB,
+    values: 200_000,
+    depth: 64,
+    count: [100, "aliases for a value"],
+    beyond: "CONNECTOR_INVALID",
+  },
   databaseAnswers: {
     what: "a message of a PostgreSQL server to a destination, which runs in the host",
     bytes: 64 * MiB,

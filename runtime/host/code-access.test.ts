@@ -44,7 +44,15 @@ test("of the runtime a worker may read what the sandbox runs, nothing of the hos
   const readable = access()
     .filter((path) => path.startsWith(runtimeFolder))
     .map((path) => path.slice(runtimeFolder.length));
-  expect(readable.sort()).toEqual(["author.ts", "contract/", "wire/", "worker/"]);
+  expect(readable.sort()).toEqual([...["author.ts", "contract/", "manifest/", "wire/", "worker/"]]);
+});
+
+test("a declarative manifest is readable, and nothing beside it", async () => {
+  await writeFile(join(folder, "connector/shop.yaml"), "type: DeclarativeSource");
+  const paths = readablePaths(pathToFileURL(join(folder, "connector/shop.yaml")).href);
+  expect(paths.filter((path) => path.startsWith(folder))).toEqual([
+    join(folder, "connector/shop.yaml"),
+  ]);
 });
 
 test("what is installed beside a built svc is neither read through nor readable, but for a connector's own", () => {

@@ -18,7 +18,7 @@ import { packagePaths } from "./package-access.ts";
 export const sandboxCode: readonly string[] = [
   join(packageRoot, "package.json"),
   `${runtimeFolder}author${moduleEnding}`,
-  ...["worker", "wire", "contract"].map((folder) => `${runtimeFolder}${folder}${sep}`),
+  ...["worker", "manifest", "wire", "contract"].map((folder) => `${runtimeFolder}${folder}${sep}`),
   // What a built connector has of third parties' packages.
   ...(moduleEnding === ".js" ? [join(runtimeFolder, "../packages") + sep] : []),
 ];
@@ -31,7 +31,9 @@ const maxCodeFiles = 5_000;
  */
 export function readablePaths(connectorUrl: string): readonly string[] {
   const { moduleRoot, files } = codeOf(connectorUrl);
-  return [...sandboxCode, ...packageRoots(moduleRoot).flatMap(packagePaths), ...files].filter(
+  const isManifest = files.length === 1 && /\.ya?ml$/.test(connectorUrl);
+  const roots = packageRoots(isManifest ? packageRoot : moduleRoot);
+  return [...sandboxCode, ...roots.flatMap(packagePaths), ...files].filter(
     (path, index, all) => all.indexOf(path) === index,
   );
 }
@@ -59,6 +61,11 @@ export interface OwnCode {
  */
 export function codeOf(connectorUrl: string): OwnCode {
   const module = connectorPath(connectorUrl);
+  // A manifest is all that there is of its connector.
+  if (/\.ya?ml$/.test(connectorUrl)) {
+    refuseWildcard(module);
+    return { module, moduleRoot: dirname(module), files: [module] };
+  }
   const moduleRoot = findUp(dirname(module), "package.json");
   refuseWildcard(moduleRoot);
   // A built-in connector shares this package's root: it reads its own folder only.

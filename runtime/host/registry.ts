@@ -28,7 +28,7 @@ function referenceOf(connector: BuiltInConnector | undefined): ConnectorReferenc
 }
 
 /**
- * The module of a connector. `wanted` is a built-in's name, its id (`conn_…`), its legacy alias
+ * The module of a connector, or its declarative manifest. `wanted` is a built-in's name, its id (`conn_…`), its legacy alias
  * (`source:<name>`), a file: URL, or a path: of a module, or of a folder with a package.json that
  * has `main`, or with index.ts, .mts, .js or .mjs, or of a package; or the name of an installed
  * package that asks for svc-connectors.
@@ -89,7 +89,7 @@ function targetOf(target: unknown): string | undefined {
 }
 
 const isPath = (text: string) =>
-  /^\.{0,2}[/\\]|^\.{1,2}$|^file:|\.[cm]?[jt]s$/.test(text) ||
+  /^\.{0,2}[/\\]|^\.{1,2}$|^file:|\.[cm]?[jt]s$|\.ya?ml$/.test(text) ||
   text.includes("/") ||
   isAbsolute(text);
 

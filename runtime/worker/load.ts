@@ -5,8 +5,10 @@ import type { Source } from "../contract/source.ts";
 import type { Stream } from "../contract/stream.ts";
 import { withTopProperties } from "./top-properties.ts";
 
-/** Imports a connector module. @throws CONNECTOR_INVALID when it does not export a source */
+/** Imports a connector module, or makes a source of a declarative manifest. @throws CONNECTOR_INVALID when it does not export a source */
 export async function loadSource(url: string): Promise<Source> {
+  // Only who runs a manifest loads what reads one.
+  if (/\.ya?ml$/.test(url)) return (await import("../manifest/source.ts")).loadManifest(url);
   const module: { default?: unknown } = await import(url).catch((error: unknown) => {
     throw toLoadError(error);
   });
@@ -22,7 +24,7 @@ export async function loadSource(url: string): Promise<Source> {
   for (const name of ["id", "version", "title"] as const)
     require(typeof source?.[name] === "string", name, "must be a string");
   require(isJsonObject(source?.spec), "spec", "must be a TypeBox object");
-  require(isJsonObject(source?.egress), "egress", "must be http(…) or postgres(…)");
+  require(isJsonObject(source?.egress), "egress", "must be http(…), postgres(…) or mysql(…)");
   require(typeof source?.check === "function", "check", "must be a function");
   require(typeof source?.read === "function", "read", "must be a function");
   const hasStreams = Array.isArray(source?.streams);

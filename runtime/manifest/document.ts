@@ -1,0 +1,120 @@
+/**
+ * The document of a manifest: a stranger's YAML as plain data, references and parameters put in.
+ */
+import { parseDocument } from "yaml";
+import { budgets } from "../contract/budgets.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
+import { measureJson } from "../wire/bounded-json.ts";
+import { parsePointer, valueAt } from "../wire/json-pointer.ts";
+import { invalid } from "./invalid.ts";
+
+const whole = "the manifest";
+
+/** @throws CONNECTOR_INVALID with the place */
+export function readDocument(text: string): JsonObject {
+  const { bytes, depth, count } = budgets.declarativeManifest;
+  if (Buffer.byteLength(text) > bytes) throw invalid(whole, `is larger than ${bytes} bytes`);
+  if (measureJson(Buffer.from(text)).depth > depth)
+    throw invalid(whole, `is nested deeper than ${depth} levels`);
+  const document = resolveReferences(parseYaml(text, count[0]));
+  return withParameters(document, {}) as JsonObject;
+}
+
+function parseYaml(text: string, maxAliasCount: number): JsonObject {
+  let value: unknown;
+  try {
+    const document = parseDocument(text, {
+      uniqueKeys: false,
+      stringKeys: true,
+      logLevel: "error",
+    });
+    const fault = document.errors[0] ?? document.warnings[0];
+    if (fault) throw invalid(whole, `is not valid YAML: line ${fault.linePos?.[0].line ?? 1}`);
+    value = document.toJS({ maxAliasCount });
+    value = JSON.parse(JSON.stringify(value ?? null));
+  } catch (error) {
+    if (
+      error instanceof RangeError ||
+      error instanceof ReferenceError ||
+      error instanceof TypeError
+    )
+      throw invalid(whole, "has too many aliases, refers to itself, or is nested too deeply");
+    throw error;
+  }
+  if (!isJsonObject(value)) throw invalid(whole, "must be an object");
+  return value;
+}
+
+/**
+ * Puts in what `$ref: "#/definitions/…"` and texts of that form mean; keys beside `$ref` win.
+ * @throws CONNECTOR_INVALID for a reference to a file, to nothing, or to itself
+ */
+function resolveReferences(root: JsonObject): JsonObject {
+  const { values: maxValues, depth: maxDepth } = budgets.declarativeManifest;
+  let values = 0;
+  const resolve = (
+    value: JsonValue,
+    path: string,
+    open: readonly string[],
+    depth: number,
+  ): JsonValue => {
+    if (++values > maxValues) throw invalid(whole, `has more than ${maxValues} values`);
+    if (depth > maxDepth) throw invalid(path || whole, `is nested deeper than ${maxDepth} levels`);
+    if (typeof value === "string" && value.startsWith("#/"))
+      return follow(value, path, open, depth);
+    if (Array.isArray(value))
+      return value.map((part, index) => resolve(part, `${path}.${index}`, open, depth + 1));
+    if (!isJsonObject(value)) return value;
+    const made: JsonObject = {};
+    const reference = value.$ref;
+    if (reference !== undefined) {
+      if (typeof reference !== "string") throw invalid(`${path}.$ref`, "must be a text");
+      const found = follow(reference, path, open, depth);
+      if (!isJsonObject(found)) return found;
+      Object.assign(made, found);
+    }
+    for (const [name, part] of Object.entries(value)) {
+      if (name === "$ref") continue;
+      if (name === "__proto__") throw invalid(path || whole, "has a property __proto__");
+      const here = path === "" ? name : `${path}.${name}`;
+      const own = resolve(part, here, open, depth + 1);
+      const given = made[name];
+      made[name] =
+        name === "$parameters" && isJsonObject(given) && isJsonObject(own)
+          ? { ...given, ...own }
+          : own;
+    }
+    return made;
+  };
+  const follow = (reference: string, path: string, open: readonly string[], depth: number) => {
+    if (!reference.startsWith("#/"))
+      throw invalid(path || whole, "refers to another document; only #/… is followed");
+    if (open.includes(reference)) throw invalid(path || whole, "refers to itself");
+    const pointer = reference.slice(1);
+    const found = valueAt(root, pointer) as JsonValue | undefined;
+    if (found === undefined) throw invalid(path || whole, "refers to what is not there");
+    return resolve(found, parsePointer(pointer).join("."), [...open, reference], depth + 1);
+  };
+  const made: JsonObject = {};
+  // What is not used counts for nothing; what is used is resolved where it is referred to.
+  for (const [name, part] of Object.entries(root))
+    if (name !== "definitions") made[name] = resolve(part, name, [], 1);
+  return made;
+}
+
+/** Hands `$parameters` down: a component gets those of the components around it. Its own win. */
+function withParameters(value: JsonValue, around: JsonObject): JsonValue {
+  if (Array.isArray(value)) return value.map((part) => withParameters(part, around));
+  if (!isJsonObject(value)) return value;
+  const own = isJsonObject(value.$parameters) ? value.$parameters : {};
+  const parameters = { ...around, ...own };
+  const isComponent = typeof value.type === "string" && /^[A-Z]/.test(value.type);
+  const made: JsonObject = {};
+  for (const [name, part] of Object.entries(value))
+    if (name !== "$parameters")
+      made[name] = isSchemaName(name) ? part : withParameters(part, parameters);
+  return isComponent ? { ...made, $parameters: parameters } : made;
+}
+
+/** Schemas of records and settings are no components. */
+const isSchemaName = (name: string) => name === "schema" || name === "connection_specification";

@@ -1,0 +1,96 @@
+/** DefaultPaginator and its strategies: what the next page is, and where a request says so. */
+import type { Component } from "./component.ts";
+import { invalid } from "./invalid.ts";
+import { type Added, compileInject, type Inject } from "./requester.ts";
+import { compileTemplate, type Scope } from "./template.ts";
+import { type PlainValue, toText, truth } from "./values.ts";
+
+/** What a page looked like. */
+export interface SeenPage {
+  /** `response`, `headers`, `last_record` and `last_page_size` are in it. */
+  readonly scope: Scope;
+  readonly size: number;
+}
+
+export interface Paginator {
+  /** The token of the first page, where a strategy has one. */
+  readonly first: PlainValue;
+  inject(added: Added, token: PlainValue, scope: Scope): void;
+  /** The token of the following page; undefined = there is none. */
+  next(page: SeenPage, token: PlainValue): PlainValue;
+}
+
+interface Strategy extends Pick<Paginator, "first" | "next"> {
+  readonly size: ((scope: Scope) => PlainValue) | undefined;
+  readonly isOnFirst: boolean;
+}
+
+export const noPaginator: Paginator = { first: undefined, inject() {}, next: () => undefined };
+
+export function compilePaginator(paginator: Component | undefined): Paginator {
+  if (!paginator || paginator.type === "NoPagination") return noPaginator;
+  const { size, isOnFirst, first, next } = compileStrategy(
+    paginator.required(
+      "pagination_strategy",
+      paginator.child(
+        "pagination_strategy",
+        "CursorPagination",
+        "OffsetIncrement",
+        "PageIncrement",
+      ),
+    ),
+  );
+  const sizeOption = paginator.child("page_size_option", "RequestOption");
+  const tokenOption = paginator.child("page_token_option", "RequestOption", "RequestPath");
+  if (sizeOption && !size)
+    throw invalid(paginator.at("page_size_option"), "needs a page_size in the strategy");
+  const injectSize = sizeOption && compileInject(sizeOption);
+  const injectToken: Inject | undefined =
+    tokenOption?.type === "RequestPath"
+      ? (added, token) => {
+          added.path = toText(token);
+        }
+      : tokenOption && compileInject(tokenOption);
+  return {
+    first: isOnFirst ? first : undefined,
+    inject(added, token, scope) {
+      if (size && injectSize) injectSize(added, size(scope), scope);
+      if (token !== undefined) injectToken?.(added, token, scope);
+    },
+    next: (page, token) => next(page, token ?? first),
+  };
+}
+
+function compileStrategy(strategy: Component): Strategy {
+  const size = strategy.template("page_size")?.value;
+  const isOnFirst = strategy.get("inject_on_first_request") === true;
+  if (strategy.type === "CursorPagination") {
+    const cursor = strategy.required("cursor_value", strategy.template("cursor_value"));
+    const written = strategy.get("stop_condition");
+    const stop =
+      typeof written === "string"
+        ? compileTemplate(written, strategy.at("stop_condition"))
+        : undefined;
+    return {
+      ...{ size, isOnFirst: false, first: undefined },
+      next({ scope }) {
+        if (stop?.holds(scope)) return undefined;
+        const token = cursor.value(scope);
+        return truth(token) ? token : undefined;
+      },
+    };
+  }
+  const isFull = ({ scope, size: rows }: SeenPage) =>
+    rows > 0 && (size === undefined || rows >= Number(size(scope)));
+  if (strategy.type === "OffsetIncrement")
+    return {
+      ...{ size, isOnFirst, first: 0 },
+      next: (page, token) => (isFull(page) ? Number(token) + page.size : undefined),
+    };
+  const first = strategy.get("start_from_page") ?? 0;
+  if (typeof first !== "number") throw invalid(strategy.at("start_from_page"), "must be a number");
+  return {
+    ...{ size, isOnFirst, first },
+    next: (page, token) => (isFull(page) ? Number(token) + 1 : undefined),
+  };
+}

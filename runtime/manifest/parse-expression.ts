@@ -1,0 +1,215 @@
+/**
+ * Expressions as trees. What the subset has not is refused by name, when the manifest is loaded.
+ */
+import { filterNames, macroNames, methodNames } from "./functions.ts";
+import { invalid } from "./invalid.ts";
+import type { Token } from "./tokens.ts";
+
+export type Expression =
+  | { readonly kind: "constant"; readonly value: string | number | boolean | null }
+  | { readonly kind: "variable"; readonly name: string }
+  | { readonly kind: "list"; readonly items: readonly Expression[] }
+  | {
+      readonly kind: "map";
+      readonly entries: readonly (readonly [Expression, Expression])[];
+    }
+  | { readonly kind: "item"; readonly of: Expression; readonly key: Expression }
+  | {
+      readonly kind: "call";
+      readonly what: "macro" | "filter" | "method";
+      readonly name: string;
+      readonly args: readonly Expression[];
+    }
+  | { readonly kind: "test"; readonly name: string; readonly of: Expression }
+  | { readonly kind: "not" | "minus"; readonly of: Expression }
+  | {
+      readonly kind: "binary";
+      readonly operator: string;
+      readonly left: Expression;
+      readonly right: Expression;
+    }
+  | {
+      readonly kind: "choice";
+      readonly condition: Expression;
+      readonly yes: Expression;
+      readonly no: Expression;
+    };
+
+/** What the published schema lets an expression see. */
+export const variableNames: ReadonlySet<string> = new Set([
+  ...["config", "parameters", "headers", "last_record", "last_page_size", "next_page_token"],
+  ...["record", "response", "stream_partition", "stream_slice"],
+]);
+
+const testNames = new Set(["defined", "undefined", "none", "string", "number", "mapping"]);
+const constants: ReadonlyMap<string, boolean | null> = new Map([
+  ...["true", "True"].map((name) => [name, true] as const),
+  ...["false", "False"].map((name) => [name, false] as const),
+  ...["none", "None"].map((name) => [name, null] as const),
+]);
+const comparisons = ["==", "!=", "<", ">", "<=", ">="];
+const maxDepth = 50;
+
+/** @throws CONNECTOR_INVALID with the place */
+export function parseExpression(tokens: readonly Token[], path: string): Expression {
+  let at = 0;
+  let depth = 0;
+  const fault = (problem: string) => invalid(path, `holds an expression that ${problem}`);
+  const peek = (text: string) => {
+    const token = tokens[at];
+    return token !== undefined && "text" in token && token.text === text;
+  };
+  const take = (...texts: string[]): string | undefined => {
+    const found = texts.find(peek);
+    if (found !== undefined) at++;
+    return found;
+  };
+  const expect = (text: string) => {
+    if (!take(text)) throw fault(`lacks "${text}"`);
+  };
+  const name = (): string => {
+    const token = tokens[at++];
+    if (token?.kind !== "name") throw fault("lacks a name");
+    return token.text;
+  };
+  const known = (kind: string, one: string, names: ReadonlySet<string>) => {
+    if (!names.has(one)) throw fault(`uses the ${kind} ${one}, which is not supported`);
+    return one;
+  };
+
+  const choice = (): Expression => {
+    if (++depth > maxDepth) throw fault(`is nested deeper than ${maxDepth} levels`);
+    const yes = either();
+    let result = yes;
+    if (take("if")) {
+      const condition = either();
+      const no: Expression = take("else") ? choice() : { kind: "constant", value: "" };
+      result = { kind: "choice", condition, yes, no };
+    }
+    depth--;
+    return result;
+  };
+  const chain = (next: () => Expression, ...operators: string[]): Expression => {
+    let left = next();
+    for (let operator = take(...operators); operator; operator = take(...operators))
+      left = { kind: "binary", operator, left, right: next() };
+    return left;
+  };
+  const either = () => chain(both, "or");
+  const both = () => chain(negation, "and");
+  const negation = (): Expression => {
+    if (!take("not")) return comparison();
+    if (++depth > maxDepth) throw fault(`is nested deeper than ${maxDepth} levels`);
+    const of = negation();
+    depth--;
+    return { kind: "not", of };
+  };
+  const comparison = (): Expression => {
+    let left = sum();
+    for (;;) {
+      const operator = take(...comparisons, "in");
+      if (operator) left = { kind: "binary", operator, left, right: sum() };
+      else if (peek("not") && isWord(tokens[at + 1], "in")) {
+        at += 2;
+        left = { kind: "not", of: { kind: "binary", operator: "in", left, right: sum() } };
+      } else return left;
+    }
+  };
+  const sum = () => chain(product, "+", "-", "~");
+  const product = () => chain(unary, "*", "//", "%");
+  const unary = (): Expression => {
+    if (!take("-")) return filtered();
+    return { kind: "minus", of: filtered() };
+  };
+  const filtered = (): Expression => {
+    let value = reached(primary());
+    for (;;) {
+      if (take("|")) {
+        const filter = known("filter", name(), filterNames);
+        const args = take("(") ? list(")") : [];
+        value = { kind: "call", what: "filter", name: filter, args: [value, ...args] };
+      } else if (take("is")) {
+        const isNot = take("not") !== undefined;
+        const test: Expression = {
+          kind: "test",
+          name: known("test", name(), testNames),
+          of: value,
+        };
+        value = isNot ? { kind: "not", of: test } : test;
+      } else return value;
+    }
+  };
+  const reached = (start: Expression): Expression => {
+    let value = start;
+    for (;;) {
+      if (take(".")) {
+        const token = tokens[at];
+        if (token?.kind === "number") at++;
+        const key = token?.kind === "number" ? String(token.value) : name();
+        if (take("(")) {
+          const method = known("method", key, methodNames);
+          value = { kind: "call", what: "method", name: method, args: [value, ...list(")")] };
+        } else value = { kind: "item", of: value, key: keyOf(key) };
+      } else if (take("[")) {
+        const key = choice();
+        expect("]");
+        const isText = key.kind === "constant" && typeof key.value === "string";
+        value = { kind: "item", of: value, key: isText ? keyOf(String(key.value)) : key };
+      } else return value;
+    }
+  };
+  /** Objects have no insides here; who reaches for them is told so. */
+  const keyOf = (key: string): Expression => {
+    if (key.startsWith("__") || key === "constructor" || key === "prototype")
+      throw fault(`reaches for "${key}"`);
+    return { kind: "constant", value: /^\d+$/.test(key) ? Number(key) : key };
+  };
+  const list = (end: string): Expression[] => {
+    const items: Expression[] = [];
+    while (!take(end)) {
+      const token = tokens[at];
+      if (token?.kind === "name" && isWord(tokens[at + 1], "="))
+        throw fault("names an argument, which is not supported");
+      items.push(choice());
+      if (!peek(end)) expect(",");
+    }
+    return items;
+  };
+  const primary = (): Expression => {
+    const token = tokens[at++];
+    if (!token) throw fault("ends too soon");
+    if (token.kind === "text" || token.kind === "number")
+      return { kind: "constant", value: token.value };
+    if (token.text === "(") {
+      const inner = choice();
+      expect(")");
+      return inner;
+    }
+    if (token.text === "[") return { kind: "list", items: list("]") };
+    if (token.text === "{") {
+      const entries: [Expression, Expression][] = [];
+      while (!take("}")) {
+        const key = choice();
+        expect(":");
+        entries.push([key, choice()]);
+        if (!peek("}")) expect(",");
+      }
+      return { kind: "map", entries };
+    }
+    if (token.kind !== "name") throw fault(`has "${token.text}" where a value belongs`);
+    const constant = constants.get(token.text);
+    if (constant !== undefined) return { kind: "constant", value: constant };
+    if (take("(")) {
+      const macro = known("macro", token.text, macroNames);
+      return { kind: "call", what: "macro", name: macro, args: list(")") };
+    }
+    return { kind: "variable", name: known("variable", token.text, variableNames) };
+  };
+
+  const result = choice();
+  if (at < tokens.length) throw fault("goes on where it should end");
+  return result;
+}
+
+const isWord = (token: Token | undefined, text: string) =>
+  token !== undefined && "text" in token && token.text === text;

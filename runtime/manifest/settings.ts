@@ -1,0 +1,36 @@
+/** The settings of a manifest, its secrets marked. */
+import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
+import { invalid } from "./invalid.ts";
+
+const reach = /\bconfig((?:\.\w+|\[\s*(?:'\w+'|"\w+")\s*\])+)/g;
+
+/**
+ * The schema of the settings. What an authenticator sends is a secret, whether its author has said
+ * so or not; the name of a user beside a password is what its author says.
+ */
+export function markSecrets(
+  specification: JsonObject,
+  authenticators: readonly JsonValue[],
+): JsonObject {
+  const spec = structuredClone({ ...specification, type: "object" }) as JsonObject;
+  spec.properties ??= {};
+  for (const text of authenticators.flatMap(credentialTexts))
+    for (const [, chain = ""] of text.matchAll(reach)) mark(spec, chain.match(/\w+/g) ?? []);
+  return spec;
+}
+
+function credentialTexts(authenticator: JsonValue): string[] {
+  if (!isJsonObject(authenticator)) return [];
+  return [authenticator.api_token, authenticator.password].filter((one) => typeof one === "string");
+}
+
+function mark(spec: JsonObject, chain: readonly string[]): void {
+  let at: JsonValue | undefined = spec;
+  for (const name of chain) {
+    const properties: JsonValue | undefined = isJsonObject(at) ? at.properties : undefined;
+    at = isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  }
+  if (isJsonObject(at)) at.airbyte_secret = true;
+  else if (!JSON.stringify(spec).includes("oneOf"))
+    throw invalid("spec", `has no setting ${chain.join(".")}, which an authenticator uses`);
+}

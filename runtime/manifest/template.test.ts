@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import { compileTemplate } from "./template.ts";
+
+const scope = {
+  config: { name: "ann", list: [1, 2, 3], nested: { a: { b: "deep" } }, empty: "", flag: true },
+  record: { id: 5, "odd name": "x", price: 2.5, none: null },
+  response: { next: "t2", items: [{ id: 1 }] },
+};
+const value = (template: string) => compileTemplate(template, "here").value(scope);
+const problem = (work: () => unknown) => {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  return "nothing was refused";
+};
+const refused = (words: RegExp) =>
+  expect.objectContaining({
+    code: "CONNECTOR_INVALID",
+    details: { path: "here", problem: expect.stringMatching(words) },
+  });
+
+describe("a template", () => {
+  test.each<[string, unknown]>([
+    ["plain {text}", "plain {text}"],
+    ["a {{ config.name }} b", "a ann b"],
+    ["{{ config['nested'].a[\"b\"] }}", "deep"],
+    ["{{ config.list[-1] }}{{ response.items.0.id }}", 31],
+    ["{{ record['odd name'] }}", "x"],
+    ["{{ record.id + 1 }}", 6],
+    ["{{ 7 // 2 * 2 - 7 % 4 }}", 3],
+    ["{{ 'a' ~ 1 ~ none ~ true }}", "a1NoneTrue"],
+    ["{{ 'yes' if config.flag and not config.empty else 'no' }}", "yes"],
+    ["{{ config.missing }}", ""],
+    ["{{ config.missing or 'other' }}", "other"],
+    ["{{ config.missing | default('other') | upper }}", "OTHER"],
+    ["{{ config.get('name') }}{{ config.get('x', 'y') }}", "anny"],
+    ["{{ record.none }}", null],
+    ["{{ 'ann' in config.name and 2 in config.list and 'id' in record }}", true],
+    ["{{ 4 not in config.list }}", true],
+    ["{{ record.id >= 5 and record.price < 3 and 'a' < 'b' }}", true],
+    ["{{ config.x is defined }}{{ record.none is none }}{{ 1 is not string }}", "FalseTrueTrue"],
+    ["{{ max(config.list) }}{{ min(4, 2) }}", 32],
+    ["{{ {'a': [1, 'it\\'s', none]} }}", "{'a': [1, \"it's\", None]}"],
+    ["{{ {'a': 1} | tojson }}", '{"a":1}'],
+    ["{{ 'a,b'.split(',') | join('-') | replace('-', '+') }}", "a+b"],
+    [
+      "{{ 'ab' | hash('sha256') }}",
+      "fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603",
+    ],
+    ["{{ 'ab' | base64encode }}{{ 'YWI=' | base64decode }}", "YWI=ab"],
+    ["{% if record.id == 4 %}four{% elif record.id == 5 %}five{% else %}more{% endif %}", "five"],
+    ["{# nothing #}{{- 'x' -}}", "x"],
+    ["007", "007"],
+    ["12345678901234567890", "12345678901234567890"],
+  ])("%s", (template, expected) => {
+    expect(value(template)).toEqual(expected);
+  });
+
+  test.each<[string, RegExp]>([
+    ["{{ config.__class__ }}", /reaches for "__class__"/],
+    ["{{ config['__proto__'] }}", /reaches for "__proto__"/],
+    ["{{ ''.constructor }}", /reaches for "constructor"/],
+    ["{{ process.exit() }}", /variable process, which is not supported|method exit/],
+    ["{{ now_utc() }}", /macro now_utc, which is not supported/],
+    ["{{ 'a' | regex_search('(a+)+$') }}", /filter regex_search, which is not supported/],
+    ["{% for x in config.list %}{{ x }}{% endfor %}", /statement for, which is not supported/],
+    ["{{ 1 / 2 }}", /fault at character/],
+    ["{{ config. }}", /lacks a name/],
+    ["{{ config", /fault at character/],
+    ["{% if 1 %}a", /if without endif/],
+    [`{{ ${"(".repeat(200)}1${")".repeat(200)} }}`, /nested deeper/],
+    [`{{ ${"-1 + ".repeat(3_000)}1 }}`, /more than/],
+    [`{{ '${"a".repeat(10_001)}' }}`, /more than 10000 characters/],
+  ])("%s is refused when it is loaded", (template, words) => {
+    expect(problem(() => compileTemplate(template, "here"))).toEqual(refused(words));
+  });
+
+  test("reaches own properties alone, by whatever name they are asked for", () => {
+    for (const name of ["toString", "hasOwnProperty", "valueOf", "isPrototypeOf"])
+      expect(value(`{{ config.${name} }}{{ config[config.x ~ '${name}'] }}`)).toBe("");
+    expect(value("{{ config['const' ~ 'ructor'] }}{{ config['__pro' ~ 'to__'] }}")).toBe("");
+  });
+
+  test.each<[string, RegExp]>([
+    [
+      `{{ 'aaaaaaaaaa'${" | replace('a', 'aaaaaaaaaa')".repeat(8)} }}`,
+      /more than 262144 characters/,
+    ],
+    ["{{ config.missing.part }}", /asks what is not there/],
+    ["{{ 1 // 0 }}", /divides by zero/],
+    ["{{ 'a' + 1 }}", /no number/],
+    ["{{ 'a' < 1 }}", /no order/],
+  ])("%s is refused when it is evaluated", (template, words) => {
+    expect(problem(() => value(template))).toEqual(refused(words));
+  });
+});

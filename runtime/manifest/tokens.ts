@@ -1,0 +1,72 @@
+/** The pieces of a template: texts, and the tokens of its expressions and statements. */
+import { invalid } from "./invalid.ts";
+
+export type Token =
+  | { readonly kind: "name" | "operator"; readonly text: string }
+  | { readonly kind: "text"; readonly value: string }
+  | { readonly kind: "number"; readonly value: number };
+
+export type Piece =
+  | { readonly kind: "literal"; readonly text: string }
+  | { readonly kind: "expression" | "statement"; readonly tokens: readonly Token[] };
+
+const maxTemplateChars = 10_000;
+const maxTokens = 2_000;
+
+const grammar =
+  /\s+|([A-Za-z_]\w*)|(\d+(?:\.\d+)?)|'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(==|!=|<=|>=|\/\/|[-+*%~<>()[\]{}.,:|])/sy;
+
+/** @throws CONNECTOR_INVALID with the place, for what is no template of the subset */
+export function splitTemplate(template: string, path: string): Piece[] {
+  if (template.length > maxTemplateChars)
+    throw invalid(path, `holds a template of more than ${maxTemplateChars} characters`);
+  const pieces: Piece[] = [];
+  let at = 0;
+  let count = 0;
+  while (at < template.length) {
+    const open = /\{[{%#]/g;
+    open.lastIndex = at;
+    const found = open.exec(template);
+    const end = found?.index ?? template.length;
+    if (end > at) pieces.push({ kind: "literal", text: template.slice(at, end) });
+    if (!found) break;
+    const close = { "{{": "}}", "{%": "%}", "{#": "#}" }[found[0]] ?? "}}";
+    const tokens: Token[] = [];
+    at = end + 2;
+    if (close === "#}") {
+      at = template.indexOf(close, at) + 2;
+      if (at === 1) throw invalid(path, "holds a comment without an end");
+      continue;
+    }
+    if (template[at] === "-") at++;
+    for (;;) {
+      const rest = template.slice(at, at + 3);
+      if (depthOf(tokens) === 0 && (rest.startsWith(close) || rest === `-${close}`)) break;
+      grammar.lastIndex = at;
+      const match = grammar.exec(template);
+      if (!match) throw invalid(path, `holds an expression with a fault at character ${at + 1}`);
+      at = grammar.lastIndex;
+      const [, name, number, single, double, operator] = match;
+      const quoted = single ?? double;
+      if (name !== undefined) tokens.push({ kind: "name", text: name });
+      else if (number !== undefined) tokens.push({ kind: "number", value: Number(number) });
+      else if (quoted !== undefined) tokens.push({ kind: "text", value: unescaped(quoted) });
+      else if (operator !== undefined) tokens.push({ kind: "operator", text: operator });
+      if (++count > maxTokens) throw invalid(path, `holds more than ${maxTokens} words`);
+    }
+    at = template.indexOf(close, at) + 2;
+    pieces.push({ kind: close === "}}" ? "expression" : "statement", tokens });
+  }
+  return pieces;
+}
+
+/** Brackets that are open: the end of a dictionary is not the end of the expression. */
+function depthOf(tokens: readonly Token[]): number {
+  return tokens.reduce((depth, token) => {
+    if (token.kind !== "operator") return depth;
+    return depth + (token.text === "{" ? 1 : token.text === "}" ? -1 : 0);
+  }, 0);
+}
+
+const unescaped = (text: string) =>
+  text.replace(/\\(.)/gs, (_, one: string) => ({ n: "\n", t: "\t", r: "\r" })[one] ?? one);
