@@ -290,7 +290,6 @@ describe.skipIf(executable === undefined)("the console (else: no Chromium)", () 
     await page.goto(await link());
     await page.getByRole("heading", { name: "Home" }).waitFor();
     await loaded(page);
-    if (pictures !== undefined) console.log(sizes);
     const sum = [...sizes.values()].reduce((before, size) => before + size, 0);
     expect(sizes.size).toBeGreaterThan(2);
     expect(sum).toBeLessThan(250_000);

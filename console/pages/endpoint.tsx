@@ -56,7 +56,7 @@ export default function EndpointPage({ kind, id }: { readonly kind: Kind; readon
         <>
           <Head title={endpoint.name} up={{ to: `/${kind}s`, label: `${spoken(kind)}s` }} />
           <div className="columns">
-            <Settings key={endpoint.version} kind={kind} endpoint={endpoint} spec={spec} />
+            <Settings kind={kind} endpoint={endpoint} spec={spec} />
             <div className="stack" style={{ alignContent: "start" }}>
               <LastCheck kind={kind} endpoint={endpoint} />
               <UsedBy kind={kind} endpoint={endpoint} />
@@ -78,6 +78,9 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
   const schema = spec.connection_specification;
   const fields = fieldsOf(schema);
   const { mayWrite } = useMe();
+  // What was there when the form was opened: what others change meanwhile neither takes away what
+  // was typed, nor is it written over.
+  const [before, setBefore] = useState(endpoint);
   const [title, setTitle] = useState(endpoint.name);
   const [values, setValues] = useState<Values>(endpoint.configuration);
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({});
@@ -86,6 +89,18 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
   const queries = useQueryClient();
   const stored = endpoint.credentialHandle === null ? [] : spec.secret_fields;
 
+  const begin = (from: Endpoint) => {
+    setBefore(from);
+    setTitle(from.name);
+    setValues(from.configuration);
+    setProblem(undefined);
+  };
+  const reload = async () => {
+    const queryKey = ["in", kind, endpoint.id];
+    await queries.refetchQueries({ queryKey });
+    const now = queries.getQueryData<EndpointWithSpec>(queryKey);
+    if (now) begin(now.endpoint);
+  };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const found = faultsOf(schema, values, stored);
@@ -103,8 +118,9 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
           values,
           startPath: spec.auth.start_path,
         },
-        endpoint,
+        before,
       );
+      if (!isProposal(made)) begin(made);
       await queries.invalidateQueries({ queryKey: ["in", kind] });
       tell.outcome(made, `${title} works and was saved.`);
     } catch (error) {
@@ -141,7 +157,7 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
           {...(problem.status === 412
             ? {
                 retryLabel: "Load what it is now",
-                onRetry: () => void queries.invalidateQueries({ queryKey: ["in", kind] }),
+                onRetry: () => void reload(),
               }
             : {})}
         />

@@ -38,8 +38,11 @@ export function PipelineStreams({ pipeline }: { readonly pipeline: Pipeline }) {
   const query = useQuery({
     queryKey: ["in", "pipelines", id, "choice"],
     queryFn: async () => {
+      // The version first: a change after it is noticed when the choice is saved.
+      const path = { pipeline_id: id };
+      const { version } = await ask(api.GET("/pipelines/{pipeline_id}", { params: { path } }));
       const [prepared, streams] = await Promise.all([prepare(source, destination), streamsOf(id)]);
-      return { prepared, streams, version: pipeline.version };
+      return { prepared, streams, version };
     },
     // What is being chosen is not taken out of somebody's hands.
     staleTime: Number.POSITIVE_INFINITY,
