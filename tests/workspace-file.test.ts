@@ -275,6 +275,45 @@ describe("svc apply", () => {
     expect(mended.out).toContain("2 to make, 0 to change, 1 to delete, 6 as they are");
   });
 
+  test("--json is one document of the plan and of what came of it, without secrets", async () => {
+    const file = whole();
+    const planned = await apply(file, "--plan", "--json");
+    expect([planned.err, planned.code]).toEqual(["", 2]);
+    expect(JSON.parse(planned.out)).toMatchObject({ status: "succeeded", make: 8, same: 0 });
+    file.sources.Mailer = {
+      ...file.sources.Mailer,
+      configuration: { base_url: "https://nobody-approved.example.com/api" },
+    };
+    const failed = await apply(file, "--json");
+    expect([failed.err, failed.code]).toEqual(["", 1]);
+    const { status, results } = JSON.parse(failed.out);
+    expect(status).toBe("failed");
+    expect(results).toContainEqual({
+      section: "pipelines",
+      name: "Mailer to warehouse",
+      action: "make",
+      result: "left",
+      because: 'it needs the source "Mailer", which is not as it should be',
+    });
+    expect(results).toContainEqual(
+      expect.objectContaining({ name: "Mailer", result: "failed", error: expect.anything() }),
+    );
+    expect(planned.out + failed.out).not.toContain(world.mailer.token);
+    await rm(join(folder, "ours.whsec"));
+    const mended = JSON.parse((await apply(whole(), "--json")).out);
+    expect(mended).toMatchObject({ status: "succeeded", make: 2, same: 6 });
+    const same = await apply(whole(), "--json");
+    expect(JSON.parse(same.out)).toEqual({
+      status: "succeeded",
+      make: 0,
+      change: 0,
+      delete: 0,
+      same: 8,
+      keep: 0,
+      steps: [],
+    });
+  });
+
   test("a change by somebody else between look and change is refused, not written over", async () => {
     await apply(whole());
     const file = whole();

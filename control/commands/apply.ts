@@ -4,8 +4,11 @@
  */
 import { dirname, resolve } from "node:path";
 import {
+  answer,
   type CommandBuilder,
   CommandFailed,
+  exitCode,
+  jsonFlag,
   printable,
   readText,
   type Terminal,
@@ -13,6 +16,7 @@ import {
 } from "svc-connectors/host";
 import { ApiError, createApi } from "../workspace-file/api.ts";
 import { carryOut, type Outcome } from "../workspace-file/carry-out.ts";
+import { documentOf } from "../workspace-file/document.ts";
 import { takeInventory } from "../workspace-file/inventory.ts";
 import { isChanging, type Plan, planOf } from "../workspace-file/plan.ts";
 import { FaultyFile, type ReadFile, readWorkspaceFile } from "../workspace-file/read.ts";
@@ -34,6 +38,7 @@ interface ApplyValues extends ApiValues {
   readonly plan?: true | undefined;
   readonly prune?: true | undefined;
   readonly secrets?: true | undefined;
+  readonly json?: true | undefined;
 }
 
 export const buildApply: CommandBuilder = (command, terminal) => {
@@ -42,6 +47,7 @@ export const buildApply: CommandBuilder = (command, terminal) => {
     .option("--plan", "show what would be done, and do nothing; exit code 2: there is something")
     .option("--prune", "delete what is not in the file, of the sections that the file has")
     .option("--secrets", "send the secrets of credentials that are there already, too")
+    .option(...jsonFlag)
     .addHelpText(
       "after",
       `
@@ -73,22 +79,32 @@ async function apply(path: string, options: ApplyValues, terminal: Terminal): Pr
   const { prune = false, secrets: sendSecrets = false } = options;
   const plan = await planOf(file, inventory, { prune, sendSecrets });
   await checkTools(file, plan, places);
-  for (const line of linesOf(plan)) await out.line(line);
-  if (!plan.steps.some(isChanging)) return;
-  if (options.plan) {
-    terminal.exitCode = thereAreChanges;
+  const isToDo = plan.steps.some(isChanging);
+  if (!isToDo || options.plan) {
+    await answer(terminal, options.json, documentOf(plan, undefined), () =>
+      linesOf(plan).join("\n"),
+    );
+    if (isToDo) terminal.exitCode = thereAreChanges;
     return;
   }
+  const say = options.json ? async () => {} : (line: string) => out.line(line);
+  for (const line of linesOf(plan)) await say(line);
   const outcomes = carryOut(plan, {
     api: inventory.api,
     secretsOf: (entry) => fetchSecrets(entry, places),
     keepSecret: (place, secret) => keepSecret(place, secret, places.folder),
   });
-  await out.line("");
-  let undone = 0;
+  await say("");
+  const ended: Outcome[] = [];
   for await (const outcome of outcomes) {
-    if (outcome.result !== "done") undone += 1;
-    for (const line of outcomeLines(outcome, file)) await out.line(line);
+    ended.push(outcome);
+    for (const line of outcomeLines(outcome, file)) await say(line);
+  }
+  const undone = ended.filter(({ result }) => result !== "done").length;
+  if (options.json) {
+    await out.line(JSON.stringify(documentOf(plan, ended)));
+    if (undone > 0) terminal.exitCode = exitCode.failed;
+    return;
   }
   if (undone > 0)
     throw new CommandFailed(
