@@ -46,6 +46,8 @@ export {
   headers,
   http,
   identifier,
+  type MysqlEgress,
+  mysql,
   oauth2,
   type PostgresEgress,
   perMinute,
@@ -57,6 +59,7 @@ export {
 } from "./contract/egress.ts";
 export { ConnectorError, type ErrorCode } from "./contract/errors.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./contract/json.ts";
+export { mysqlServer, mysqlSettings } from "./contract/mysql-settings.ts";
 export { batch, checkpoint, type Output, type Row, record, records } from "./contract/output.ts";
 export { postgresServer, postgresSettings } from "./contract/postgres-settings.ts";
 export { defineSource, type Source } from "./contract/source.ts";

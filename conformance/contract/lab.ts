@@ -177,7 +177,7 @@ export interface Lab {
   readonly answers: ErrorAnswers | undefined;
   readonly learned: LearnedProvider;
   /** Where the connector's data comes from. */
-  readonly egress: "http" | "postgres";
+  readonly egress: "http" | "postgres" | "mysql";
   /** Of connectors that speak to one. */
   readonly database: Database | undefined;
   /** Why there is nothing that the connector could read: what to install for it. */

@@ -54,7 +54,7 @@ export default defineRule({
 
 async function concurrency(lab: Lab, report: Reporter): Promise<void> {
   const egress = lab.manifest?.egress;
-  if (egress?.kind === "postgres") return;
+  if (egress && egress.kind !== "http") return;
   const most = egress ? (egress.concurrency ?? runtimeConcurrency) : undeclaredConcurrency;
   const reads = (await lab.golden()).filter(
     ({ recording }) => recording.outcome.status === "succeeded",

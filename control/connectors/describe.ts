@@ -8,7 +8,7 @@ export type AuthType = (typeof authTypes)[number];
 export function authTypesOf(manifest: AnyManifest): AuthType[] {
   const { egress } = manifest;
   if (egress.kind === "file") return ["none"];
-  if (egress.kind === "postgres" || "syncModes" in manifest) return ["basic"];
+  if (egress.kind !== "http" || "syncModes" in manifest) return ["basic"];
   const declared = egress.auth.map(
     ({ type }): AuthType =>
       type === "basic" || type === "oauth2" ? (type === "basic" ? "basic" : "oauth2") : "api_token",

@@ -85,6 +85,7 @@ export const addConnector = defineOperatorWrite({
 /** Where requests of a connector go, for people. */
 function reachesOf({ egress }: Manifest): string[] {
   if (egress.kind === "postgres") return ["a PostgreSQL server of its settings"];
+  if (egress.kind === "mysql") return ["a MySQL server of its settings"];
   const base =
     typeof egress.baseUrl === "string"
       ? egress.baseUrl

@@ -34,7 +34,7 @@ export const buildConfig: CommandBuilder = (command, terminal) => {
       await using opened = await openConnector(terminal, name, options);
       const { signal } = terminal;
       const { id, title, spec, egress } = await opened.host.spec(opened.connector, { signal });
-      const takesCursors = egress.kind === "postgres";
+      const takesCursors = egress.kind !== "http";
       const builtIn = builtInSources.find((one) => one.id === id);
       const fileStem = builtIn?.name ?? id.replace(/^conn_/, "");
       const connector = { name, title, fileStem, takesCursors };

@@ -33,7 +33,7 @@ export interface Source<
    * property has a title and a description.
    */
   readonly spec: Spec;
-  /** The network it needs: {@link http} or {@link postgres}. */
+  /** The network it needs: {@link http}, {@link postgres} or {@link mysql}. */
   readonly egress: E;
   /** Streams that exist for every account. Give either this or `discover`. */
   readonly streams?: readonly (S & KeyedBySchema<S>)[];

@@ -199,7 +199,7 @@ export function parseManifest(value: JsonValue): Manifest {
   if (!check)
     throw new ConnectorError("CONNECTOR_INVALID", {
       path: "egress.kind",
-      problem: "must be http or postgres",
+      problem: "must be http, postgres or mysql",
     });
   refuse(check(egress as unknown as JsonValue), "egress");
   if (egress.kind === "http") refuse([...baseUrlFaults(egress), ...answerFaults(egress)], "egress");
