@@ -217,7 +217,25 @@ async function resume(lab: Lab, plan: Plan): Promise<ResumedRead | undefined> {
   if (compareRows(before, given).missing.length === 0) return found;
   const now = await readFrom(lab, stream, undefined, { provider });
   if (now.outcome.status !== "succeeded" || isBeyondRecordings(now)) return undefined;
-  return { ...found, missing: stillThere(before, outputRows(now.messages, stream), given) };
+  const missing = stillThere(before, outputRows(now.messages, stream), given);
+  const isLostAnyway = missing.length > 0 && (await losesUnchanged(lab, plan));
+  return { ...found, missing: isLostAnyway ? [] : missing };
+}
+
+/** A resume that loses rows when nothing has changed is the concern of STATE-01. */
+async function losesUnchanged(
+  lab: Lab,
+  { stream, whole, after, pageSize }: Plan,
+): Promise<boolean> {
+  const provider = lab.learned.provider({ pageSize });
+  const first = await readFrom(lab, stream, undefined, { provider, stopAfter: after });
+  const resumed = await readFrom(lab, stream, finalState(first, stream), { provider });
+  const last = statesOf(first, stream.label).at(-1)?.index ?? 0;
+  const given = [
+    ...outputRows(first.messages.slice(0, last), stream),
+    ...outputRows(resumed.messages, stream),
+  ];
+  return compareRows(outputRows(whole.messages, stream), given).missing.length > 0;
 }
 
 function stillThere(
