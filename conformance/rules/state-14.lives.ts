@@ -80,6 +80,7 @@ interface World {
 /** Reads again and again; the last run, and each one in which something came back, is compared. */
 async function live(lab: Lab, column: CursorColumn, world: World): Promise<Life | undefined> {
   const { stream } = column;
+  const beganMs = untilRowsMs(lab, column);
   const count = lab.isExhaustive ? runCounts.exhaustive : runCounts.default;
   const runs: Run[] = [];
   let state: JsonValue | undefined;
@@ -87,7 +88,7 @@ async function live(lab: Lab, column: CursorColumn, world: World): Promise<Life 
   for (let run = 0; run < count; run++) {
     const options = () => ({
       provider: world.provider(run),
-      clockShiftMs: (run + 1) * dayMs + dayMs / 2,
+      clockShiftMs: beganMs + (run + 1) * dayMs + dayMs / 2,
     });
     const observation = await readFrom(lab, stream, state, options());
     // What cannot be read at all is the concern of other rules.
@@ -121,6 +122,17 @@ function newest(rows: readonly OutputRow[], { cursorField = "" }: StreamFacts): 
     const own = momentOf(data[cursorField]);
     return own !== undefined && last !== undefined && own.value >= last.value - span;
   });
+}
+
+/**
+ * From the clock of the recordings to the newest row: a run comes half a day after the rows that
+ * are new in it, and before those of the next one. Else a cursor that is the time at which a read
+ * began would be blamed for rows that came too late.
+ */
+function untilRowsMs(lab: Lab, column: CursorColumn): number {
+  const newest = momentOf(latest(column.listing.rows.map((row) => cursorOf(row, column))));
+  const origin = Date.parse(lab.recordings[0]?.metadata.clock_origin ?? "");
+  return newest?.kind === "time" && !Number.isNaN(origin) ? newest.value - origin : 0;
 }
 
 /** A value that is newer than those of all earlier runs. */

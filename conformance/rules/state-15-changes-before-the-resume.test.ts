@@ -5,6 +5,6 @@ testRule(rule, {
   defects: {
     "state-15-folders-behind-the-last": /the parents come in reverse order.*missing/,
     "state-15-place-by-count": /the first row is deleted in GET .*notes.*1 row is missing/,
-    "state-15-folders-by-index": /the first parent is deleted in GET .*folders.*missing/,
+    "state-15-folders-by-index": /the parent at its place is deleted in GET .*folders.*missing/,
   },
 });
