@@ -2,6 +2,9 @@ import { Type } from "typebox";
 import { type PostgresEgress, postgres } from "./egress.ts";
 import { secret, withDefault } from "./spec.ts";
 
+/** One character at least that can be seen. */
+const notBlank = "\\S";
+
 /**
  * The settings of a connector that speaks to PostgreSQL, in libpq's words; a connector adds its own
  * beside them: `Type.Object({ ...postgresSettings("A role that may only read."), schemas: … })`,
@@ -13,7 +16,7 @@ export const postgresSettings = (role: string) => ({
   host: Type.String({
     title: "Host",
     description: "Name or address of the server.",
-    minLength: 1,
+    pattern: notBlank,
     maxLength: 253,
   }),
   port: withDefault(
@@ -28,10 +31,10 @@ export const postgresSettings = (role: string) => ({
   database: Type.String({
     title: "Database",
     description: "Name of the database.",
-    minLength: 1,
+    pattern: notBlank,
     maxLength: 63,
   }),
-  username: Type.String({ title: "Username", description: role, minLength: 1, maxLength: 63 }),
+  username: Type.String({ title: "Username", description: role, pattern: notBlank, maxLength: 63 }),
   password: secret(
     Type.String({ title: "Password", description: "Password of the role.", minLength: 1 }),
   ),
@@ -57,6 +60,7 @@ export const postgresSettings = (role: string) => ({
       title: "SSH tunnel: host",
       description:
         "Name or address of an SSH server (bastion) through which the database is reached. Host and port of the database are then as that server sees them.",
+      pattern: notBlank,
       maxLength: 253,
     }),
   ),
@@ -73,6 +77,7 @@ export const postgresSettings = (role: string) => ({
     Type.String({
       title: "SSH tunnel: user",
       description: "Whom to log in as. Forwarding to the database is all that it needs.",
+      pattern: notBlank,
       maxLength: 63,
     }),
   ),
@@ -81,6 +86,7 @@ export const postgresSettings = (role: string) => ({
       Type.String({
         title: "SSH tunnel: private key",
         description: "In the form of OpenSSH or PEM, without a passphrase.",
+        minLength: 1,
         multiline: true,
       }),
     ),
@@ -90,6 +96,7 @@ export const postgresSettings = (role: string) => ({
       Type.String({
         title: "SSH tunnel: password",
         description: "Where the server takes no key.",
+        minLength: 1,
       }),
     ),
   ),
@@ -98,6 +105,7 @@ export const postgresSettings = (role: string) => ({
       title: "SSH tunnel: host key",
       description:
         "Fingerprint of the SSH server's key (SHA256:…), or the public key. A server with another key gets nothing; without it the check shows the key that the server has.",
+      pattern: notBlank,
       maxLength: 4096,
     }),
   ),
