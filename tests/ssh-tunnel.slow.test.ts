@@ -115,7 +115,7 @@ describe.skipIf(!canRun)("a database behind an SSH server", () => {
         name: "Shop",
         connector_id: "conn_postgres",
         credential_handle: handle,
-        configuration: configurationOf(shop, { tunnel_host_key: "" }),
+        configuration: configurationOf(shop, { tunnel_host_key: undefined }),
       });
       expect([status, body.details.reason]).toEqual([422, "connection_check_failed"]);
       expect(body.details.check).toMatchObject({

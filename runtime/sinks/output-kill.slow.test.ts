@@ -43,6 +43,7 @@ function program(kind: Kind, place: string, mode: ConfiguredStream["sync_mode"])
   const module = new URL(`./${file}.ts`, import.meta.url).href;
   const where = [place, ...format].map((one) => JSON.stringify(one)).join();
   return `
+    import { readSync } from "node:fs";
     import { ${open} } from ${JSON.stringify(module)};
     let nowMs = 0;
     const clock = { now: () => (nowMs += 2000), sleep: async () => {} };
@@ -58,6 +59,7 @@ function program(kind: Kind, place: string, mode: ConfiguredStream["sync_mode"])
       await sink.write(stream, Buffer.from(lines), ${pageRows});
       await sink.checkpoint(stream, { from: from + ${pageRows} }, ${pageRows});
       console.log(from);
+      readSync(0, Buffer.alloc(1));
     }
     await sink.status(stream, "complete");
     console.log("written");
@@ -83,6 +85,9 @@ function configured(mode: ConfiguredStream["sync_mode"]): ConfiguredStream {
   };
 }
 
+/** Pages that a process may be ahead of what was heard of it: on a busy machine it goes on for long. */
+const pagesAhead = 10;
+
 /**
  * Runs the program until it has written `pages` pages, or all of them, then kills it. True when it
  * came to its end before.
@@ -92,17 +97,20 @@ async function runAndKill(source: string, pages: number | "all"): Promise<boolea
     process.execPath,
     ["--conditions=svc-source", "--input-type=module", "-e", source],
     {
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["pipe", "pipe", "inherit"],
       cwd: fileURLToPath(new URL("../../", import.meta.url)),
     },
   );
   let lineCount = 0;
   let isComplete = false;
+  child.stdin.on("error", () => {}); // it is gone
+  child.stdin.write(".".repeat(pagesAhead));
   for await (const line of createInterface({ input: child.stdout })) {
     isComplete ||= line === "complete";
     lineCount += 1;
     const isMoment = pages === "all" ? line === "written" : lineCount === pages;
     if (isMoment && !isComplete) child.kill("SIGKILL");
+    else child.stdin.write(".");
   }
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
   return isComplete;
