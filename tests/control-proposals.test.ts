@@ -10,7 +10,7 @@ import {
   type TestWorld,
   type ValidRequest,
 } from "./control-operations.ts";
-import { databaseRows } from "./database-text.ts";
+import { databaseDigests } from "./database-text.ts";
 
 /**
  * Everything but what reads, and what anonymous callers may do: nobody could be named as the one
@@ -92,9 +92,9 @@ describe("every operation", () => {
       .map(({ action, outcome }) => ({ action, outcome }));
   };
   const snapshot = async () => {
-    const rows = await databaseRows(api.db);
+    const digests = await databaseDigests(api.db);
     return Object.fromEntries(
-      Object.entries(rows).filter(([name]) => !tablesOfProposals.includes(name)),
+      Object.entries(digests).filter(([name]) => !tablesOfProposals.includes(name)),
     );
   };
 

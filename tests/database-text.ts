@@ -27,6 +27,22 @@ const activity: Readonly<Record<string, readonly string[]>> = {
 export const databaseRows = (db: Kysely) =>
   rowsOf(db, (table, column) => !activity[table]?.includes(column));
 
+/**
+ * A digest of the rows of each table, but for when and where somebody was last there: whether
+ * anything has changed, and where, in one question.
+ */
+export async function databaseDigests(db: Kysely): Promise<Record<string, string>> {
+  const parts = (await tableNames(db)).map((name) => {
+    const shown = (activity[name] ?? []).map((column) => ` - '${column}'`).join("");
+    return `SELECT '${name}' AS name, md5(coalesce(string_agg(t.text, '' ORDER BY t.text), '')) AS digest
+      FROM (SELECT (to_jsonb(${name})${shown})::text AS text FROM ${name}) AS t`;
+  });
+  const { rows } = await sql
+    .raw<{ name: string; digest: string }>(parts.join(" UNION ALL "))
+    .execute(db);
+  return Object.fromEntries(rows.map(({ name, digest }) => [name, digest]));
+}
+
 async function rowsOf(
   db: Kysely,
   isShown: (table: string, column: string) => boolean,
