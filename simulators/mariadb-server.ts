@@ -2,12 +2,12 @@
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { freePort, serverAccount, untilLogged } from "../conformance/target/server-process.ts";
 import { createCertificateAuthority } from "./certificates.ts";
 
 export interface MariadbServer extends AsyncDisposable {
@@ -45,7 +45,7 @@ export async function startMariadb(options: MariadbServerOptions = {}): Promise<
   if (programs === undefined)
     throw new Error("No MariaDB server is installed (Debian: apt-get install mariadb-server).");
   const folder = await mkdtemp(join(tmpdir(), "svc-mariadb-"));
-  const account = serverAccount();
+  const account = serverAccount("mysql");
   if (account) await chown(folder, account.uid, account.gid);
   const run = { cwd: folder, env: { PATH: "/usr/bin:/bin:/usr/sbin", LC_ALL: "C.UTF-8" } };
   const authority = await createCertificateAuthority();
@@ -120,7 +120,7 @@ export async function startMariadb(options: MariadbServerOptions = {}): Promise<
     asking.child.stdin?.end(sql);
     return asking.then(({ stdout }) => stdout);
   };
-  await Promise.race([untilReady(server.stderr), ended]);
+  await Promise.race([untilLogged(server.stderr, "ready for connections"), ended]);
   if (server.exitCode !== null) {
     await stop();
     throw new Error("The MariaDB server did not start.");
@@ -133,39 +133,4 @@ export async function startMariadb(options: MariadbServerOptions = {}): Promise<
     query: (sql) => ask(sql, { MYSQL_PWD: password }),
     [Symbol.asyncDispose]: stop,
   };
-}
-
-/** Its own account where there is one: it refuses to run as root. */
-function serverAccount(): { uid: number; gid: number } | undefined {
-  if (process.getuid?.() !== 0) return undefined;
-  const accounts = readFileSync("/etc/passwd", "utf8")
-    .split("\n")
-    .map((line) => line.split(":"));
-  const account =
-    accounts.find(([name]) => name === "mysql") ?? accounts.find(([name]) => name === "nobody");
-  if (!account)
-    throw new Error("MariaDB does not run as root, and there is no account mysql or nobody.");
-  return { uid: Number(account[2]), gid: Number(account[3]) };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
-}
-
-function untilReady(log: NodeJS.ReadableStream): Promise<void> {
-  return new Promise((resolve) => {
-    let text = "";
-    log.on("data", (chunk: Buffer) => {
-      if (text === "ready") return;
-      text = text.slice(-200) + chunk;
-      if (!text.includes("ready for connections")) return;
-      text = "ready";
-      resolve();
-    });
-  });
 }

@@ -5,12 +5,12 @@
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { freePort, serverAccount, untilLogged } from "./server-process.ts";
 
 export interface InstalledServer extends AsyncDisposable {
   /** 127.0.0.1 */
@@ -80,7 +80,7 @@ export async function startInstalledServer(
   if (bin === undefined)
     throw new Error("No PostgreSQL server is installed (Debian: apt-get install postgresql).");
   const folder = await mkdtemp(join(tmpdir(), "svc-postgres-"));
-  const account = serverAccount();
+  const account = serverAccount("postgres");
   const password = randomBytes(18).toString("base64url");
   const run = { cwd: folder, env: { PATH: "/usr/bin:/bin", LC_ALL: "C.UTF-8" }, ...account };
   const data = join(folder, "data");
@@ -141,7 +141,7 @@ export async function startInstalledServer(
     await rm(folder, { recursive: true, force: true });
   };
   const ready = async () => {
-    await Promise.race([untilReady(server.stderr), ended]);
+    await Promise.race([untilLogged(server.stderr, "ready to accept connections"), ended]);
     if (server.exitCode === null) return;
     await stop();
     throw new Error("The PostgreSQL server did not start.");
@@ -159,39 +159,4 @@ export async function startInstalledServer(
     },
     [Symbol.asyncDispose]: stop,
   };
-}
-
-/** PostgreSQL refuses to run as root: then its own account is used, or nobody's. */
-function serverAccount(): { uid: number; gid: number } | undefined {
-  if (process.getuid?.() !== 0) return undefined;
-  const accounts = readFileSync("/etc/passwd", "utf8")
-    .split("\n")
-    .map((line) => line.split(":"));
-  const account =
-    accounts.find(([name]) => name === "postgres") ?? accounts.find(([name]) => name === "nobody");
-  if (!account)
-    throw new Error("PostgreSQL does not run as root, and there is no account postgres or nobody.");
-  return { uid: Number(account[2]), gid: Number(account[3]) };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
-}
-
-function untilReady(log: NodeJS.ReadableStream): Promise<void> {
-  return new Promise((resolve) => {
-    let text = "";
-    log.on("data", (chunk: Buffer) => {
-      if (text === "ready") return;
-      text = text.slice(-200) + chunk;
-      if (!text.includes("ready to accept connections")) return;
-      text = "ready";
-      resolve();
-    });
-  });
 }

@@ -1,10 +1,9 @@
-import { Button, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { Button } from "@mantine/core";
 import { Link } from "wouter";
 import { type Kind, useConnectors, useEndpoints } from "../model/queries.ts";
 import { Head } from "../parts/head.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { useMe } from "../parts/me.tsx";
+import { SearchedList } from "../parts/searched-list.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
 
@@ -22,7 +21,6 @@ const words = {
 } as const;
 
 export default function Endpoints({ kind }: { readonly kind: Kind }) {
-  const [search, setSearch] = useState("");
   const { mayWrite } = useMe();
   const list = useEndpoints(kind);
   const connectors = useConnectors();
@@ -40,46 +38,31 @@ export default function Endpoints({ kind }: { readonly kind: Kind }) {
       <Loaded query={list}>
         {(all) => {
           if (all.length === 0) return <Empty title={empty} text={text} action={add} />;
-          const wanted = search.toLowerCase();
-          const items = all.filter(({ name }) => name.toLowerCase().includes(wanted));
           return (
-            <div className="stack">
-              {all.length > 8 ? (
-                <TextInput
-                  aria-label="Search"
-                  placeholder="Search"
-                  leftSection={<Icon name="search" />}
-                  value={search}
-                  onChange={(event) => setSearch(event.currentTarget.value)}
-                  maw="22rem"
-                />
-              ) : null}
-              <ul className="rows">
-                {items.map(({ id, name, connectorId, lastCheck }) => (
-                  <li key={id}>
-                    <Link href={`/${kind}s/${id}`} className="row">
-                      <span className="name">{name}</span>
-                      <span className="dim wide">{nameOf(connectorId)}</span>
-                      <span className="dim later">
-                        {lastCheck === null ? (
-                          "Not checked yet"
-                        ) : (
-                          <>
-                            Checked <Ago at={lastCheck.checked_at} />
-                          </>
-                        )}
-                      </span>
-                      <span className="right">
-                        {lastCheck === null ? null : (
-                          <Status of={lastCheck.status === "succeeded" ? "active" : "failed"} />
-                        )}
-                      </span>
-                    </Link>
-                  </li>
-                ))}
-              </ul>
-              {items.length === 0 ? <p className="dim">Nothing is called “{search}”.</p> : null}
-            </div>
+            <SearchedList items={all}>
+              {({ id, name, connectorId, lastCheck }) => (
+                <li key={id}>
+                  <Link href={`/${kind}s/${id}`} className="row">
+                    <span className="name">{name}</span>
+                    <span className="dim wide">{nameOf(connectorId)}</span>
+                    <span className="dim later">
+                      {lastCheck === null ? (
+                        "Not checked yet"
+                      ) : (
+                        <>
+                          Checked <Ago at={lastCheck.checked_at} />
+                        </>
+                      )}
+                    </span>
+                    <span className="right">
+                      {lastCheck === null ? null : (
+                        <Status of={lastCheck.status === "succeeded" ? "active" : "failed"} />
+                      )}
+                    </span>
+                  </Link>
+                </li>
+              )}
+            </SearchedList>
           );
         }}
       </Loaded>

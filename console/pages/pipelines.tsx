@@ -1,16 +1,14 @@
-import { Button, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { Button } from "@mantine/core";
 import { Link } from "wouter";
 import { useEndpoints, usePipelines } from "../model/queries.ts";
 import { plural, scheduleWords } from "../model/words.ts";
 import { Head } from "../parts/head.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { useMe } from "../parts/me.tsx";
+import { SearchedList } from "../parts/searched-list.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
 
 export default function Pipelines() {
-  const [search, setSearch] = useState("");
   const { mayWrite } = useMe();
   const pipelines = usePipelines();
   const sources = useEndpoints("source");
@@ -35,53 +33,38 @@ export default function Pipelines() {
                 action={add}
               />
             );
-          const wanted = search.toLowerCase();
-          const items = all.filter(({ name }) => name.toLowerCase().includes(wanted));
           return (
-            <div className="stack">
-              {all.length > 8 ? (
-                <TextInput
-                  aria-label="Search"
-                  placeholder="Search"
-                  leftSection={<Icon name="search" />}
-                  value={search}
-                  onChange={(event) => setSearch(event.currentTarget.value)}
-                  maw="22rem"
-                />
-              ) : null}
-              <ul className="rows">
-                {items.map((one) => (
-                  <li key={one.pipeline_id}>
-                    <Link href={`/pipelines/${one.pipeline_id}`} className="row">
-                      <span>
-                        <span className="name">{one.name}</span>
-                        <br />
-                        <span className="dim">
-                          {nameOf(sources, one.source_id)} →{" "}
-                          {nameOf(destinations, one.destination_id)}
-                        </span>
+            <SearchedList items={all}>
+              {(one) => (
+                <li key={one.pipeline_id}>
+                  <Link href={`/pipelines/${one.pipeline_id}`} className="row">
+                    <span>
+                      <span className="name">{one.name}</span>
+                      <br />
+                      <span className="dim">
+                        {nameOf(sources, one.source_id)} →{" "}
+                        {nameOf(destinations, one.destination_id)}
                       </span>
-                      <span className="dim wide">
-                        {plural(one.stream_count, "stream")} · {scheduleWords(one.schedule)}
-                      </span>
-                      <span className="dim later">
-                        {one.last_job?.ended_at ? (
-                          <>
-                            Last ended <Ago at={one.last_job.ended_at} />
-                          </>
-                        ) : (
-                          "Has not run yet"
-                        )}
-                      </span>
-                      <span className="right">
-                        <Status of={one.sync_state} />
-                      </span>
-                    </Link>
-                  </li>
-                ))}
-              </ul>
-              {items.length === 0 ? <p className="dim">Nothing is called “{search}”.</p> : null}
-            </div>
+                    </span>
+                    <span className="dim wide">
+                      {plural(one.stream_count, "stream")} · {scheduleWords(one.schedule)}
+                    </span>
+                    <span className="dim later">
+                      {one.last_job?.ended_at ? (
+                        <>
+                          Last ended <Ago at={one.last_job.ended_at} />
+                        </>
+                      ) : (
+                        "Has not run yet"
+                      )}
+                    </span>
+                    <span className="right">
+                      <Status of={one.sync_state} />
+                    </span>
+                  </Link>
+                </li>
+              )}
+            </SearchedList>
           );
         }}
       </Loaded>
