@@ -26,7 +26,12 @@ const table = (name: string, changes: Partial<CatalogStream> = {}): CatalogStrea
   supports_row_filter: true,
   ...changes,
 });
-const catalog = [table("orders"), table("people"), table("plain", { supports_row_filter: false })];
+const phone = { type: "object", properties: { id: {}, email: {}, phone: {}, status: {} } };
+const catalog = [
+  table("orders"),
+  table("people", { json_schema: phone }),
+  table("plain", { supports_row_filter: false }),
+];
 
 const columnsOf = (flag: "columns" | "hash", texts: readonly string[]) =>
   texts.reduce((before: ChosenColumns, text) => addColumns(flag)(text, before), new Map());
@@ -80,8 +85,14 @@ test("columns, hashes and conditions are each stream's own, from flags and from 
 test("a hash may be for every stream that has the column", () => {
   const lines = describeSelection(select({ hash: ["*=email,phone", "people=status"] }));
   expect(lines).toContain(
-    "Hashed: public.orders (email), public.people (email,status), public.plain (email)",
+    "Hashed: public.orders (email), public.people (email,phone,status), public.plain (email)",
   );
+});
+
+test("what is hashed under either of a stream's names is hashed", () => {
+  const config = { hash: { "public.orders": ["status"] } };
+  const { orders } = chosen({ config, hash: ["orders=email"] });
+  expect(orders?.hashed_fields?.toSorted()).toEqual(["email", "status"]);
 });
 
 test.each<[Flags, RegExp]>([
@@ -91,6 +102,7 @@ test.each<[Flags, RegExp]>([
   [{ columns: ["orders=emial"] }, /no column "emial".*email/],
   [{ columns: ["order=id"] }, /columns of "order".*no stream/],
   [{ hash: ["orders=emial"] }, /no column "emial"/],
+  [{ hash: ["*=emial"] }, /no stream has a column "emial".*email/],
   [{ hash: ["orders=email.domain"] }, /whole columns/],
   [{ hash: ["orders=at"], cursors: { orders: "at" } }, /at is the cursor/],
   [{ hash: ["orders=id"] }, /primary key/],

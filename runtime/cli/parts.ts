@@ -129,6 +129,14 @@ export function requireChosen(
   requireStreams(catalog, columns.keys(), "the columns of");
   requireStreams(catalog, hash.keys(), "what is hashed of");
   requireStreams(catalog, where.keys(), "the condition of");
+  const known = new Set(
+    catalog.flatMap(({ json_schema }) => Object.keys(json_schema.properties ?? {})),
+  );
+  for (const column of hash.get("*") ?? [])
+    if (!known.has(column))
+      throw new UsageError(
+        `what is hashed of *: no stream has a column "${printable(column)}"${suggestion(column, [...known])}`,
+      );
 }
 
 /** The stream with what was chosen for it. @throws UsageError for what it has not or cannot */
@@ -143,7 +151,9 @@ export function withParts(
     chosen.get(label) ?? chosen.get(stream.name);
   const selected = chosenOf(columns);
   const common = (hash.get("*") ?? []).filter((column) => known.includes(column));
-  const hashed = [...new Set([...common, ...(chosenOf(hash) ?? [])])];
+  // Under both of its names: nothing that was to be hashed leaves in plain.
+  const own = [label, stream.name].flatMap((name) => hash.get(name) ?? []);
+  const hashed = [...new Set([...common, ...own])];
   const conditions = chosenOf(where);
   const lacks = (column: string) =>
     new UsageError(
