@@ -20,6 +20,8 @@ const NewPipeline = lazy(() => import("./pages/pipeline-new.tsx"));
 const Pipeline = lazy(() => import("./pages/pipeline.tsx"));
 const Jobs = lazy(() => import("./pages/jobs.tsx"));
 const Job = lazy(() => import("./pages/job.tsx"));
+const Approvals = lazy(() => import("./pages/approvals.tsx"));
+const Approval = lazy(() => import("./pages/approval.tsx"));
 
 /** Addresses stand behind the #: the server has one page, and a proxy's path in front is no matter. */
 export const App = () => (
@@ -119,6 +121,8 @@ const Pages = () => (
     <Route path="/pipelines/:id">{({ id }) => <Pipeline id={id} key={id} />}</Route>
     <Route path="/jobs" component={Jobs} />
     <Route path="/jobs/:id">{({ id }) => <Job id={id} key={id} />}</Route>
+    <Route path="/approvals" component={Approvals} />
+    <Route path="/approvals/:id">{({ id }) => <Approval id={id} key={id} />}</Route>
     <Route>
       <Redirect to="/" />
     </Route>

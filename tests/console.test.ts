@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { renderPaths } from "../console/api/paths.ts";
+import { lineParts, listParts, wordsOf } from "../console/model/differences.ts";
 import { faultsOf, fieldsOf, initialValues } from "../console/model/spec.ts";
 import { inMode, modesOf } from "../console/model/streams.ts";
 import { ago, bytes, dailyTime, lasted, scheduleWords } from "../console/model/words.ts";
@@ -103,4 +104,34 @@ test("times, sizes and schedules are said as one says them", () => {
     scheduleWords({ type: "cron", cron_expression: "5 6 * * *", cron_timezone: "Europe/Berlin" }),
   ).toBe("Each day at 06:05, Europe/Berlin");
   expect(dailyTime("0 6 * * 1-5")).toBeUndefined();
+});
+
+describe("what differs", () => {
+  const told = (before: string, after: string) =>
+    lineParts(before, after).map(
+      ({ kind, text }) => `${{ same: " ", gone: "-", new: "+" }[kind]}${text}`,
+    );
+
+  test("of two texts is told line by line, and most lines stay", () => {
+    expect(told("SELECT a\nFROM t\nWHERE x", "SELECT a, b\nFROM t\nWHERE x\nLIMIT 1")).toEqual([
+      "-SELECT a",
+      "+SELECT a, b",
+      " FROM t",
+      " WHERE x",
+      "+LIMIT 1",
+    ]);
+    expect(told("", "a")).toEqual(["-", "+a"]);
+    const long = "x\n".repeat(500);
+    expect(lineParts(long, `${long}y`)).toHaveLength(2);
+  });
+
+  test("of two lists is what goes and what comes", () => {
+    expect(wordsOf([["a", "b"], "c", 3])).toEqual(["a.b", "c", "3"]);
+    expect(wordsOf([{ a: 1 }])).toBeUndefined();
+    expect(listParts(["a", "b", "c"], ["b", "c", "d"])).toEqual({
+      gone: ["a"],
+      come: ["d"],
+      stay: 2,
+    });
+  });
 });

@@ -35,10 +35,10 @@ const shared = (one: schemas["Source"] | schemas["Destination"]): Omit<Endpoint,
 });
 
 /** The most that a page of a list has. */
-const limit = 200;
+export const limit = 200;
 
 /** Everything of a list, page by page. */
-async function all<T>(
+export async function all<T>(
   page: (cursor: string | undefined) => Promise<{
     readonly items: readonly T[];
     readonly next_cursor: string | null;

@@ -54,7 +54,7 @@ export function lasted(from: string, to: string | null, nowMs: number = Date.now
 
 /** "full_refresh" → "Full refresh". */
 export const spoken = (word: string): string => {
-  const text = word.replaceAll("_", " ");
+  const text = word.replaceAll("_", " ").replace(/\betl\b/, "ETL");
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
 
@@ -95,4 +95,11 @@ export const colorOf: Readonly<Record<string, string>> = {
   failed: "red",
   error: "red",
   cancelled: "gray",
+  approved: "indigo",
+  executing: "indigo",
+  executed: "teal",
+  rejected: "red",
+  success: "teal",
+  failure: "red",
+  denied: "red",
 };

@@ -3,8 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { api, ask } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
+import { usePending } from "../model/approvals.ts";
 import { useEndpoints, useJobs, usePipelines } from "../model/queries.ts";
-import { scheduleWords } from "../model/words.ts";
+import { count, scheduleWords } from "../model/words.ts";
+import { ApprovalRows } from "../parts/approval-rows.tsx";
 import { DayChart } from "../parts/day-chart.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
@@ -24,9 +26,13 @@ export default function Home() {
       <Loaded query={pipelines}>
         {(all) =>
           all.length === 0 ? (
-            <FirstSteps />
+            <div className="stack">
+              <WaitingForMe />
+              <FirstSteps />
+            </div>
           ) : (
             <div className="stack">
+              <WaitingForMe />
               <Attention all={all} />
               <div className="columns">
                 <Rows />
@@ -97,6 +103,23 @@ function FirstSteps() {
       {mayWrite ? null : (
         <p className="dim">An editor or an administrator of this workspace sets these up.</p>
       )}
+    </section>
+  );
+}
+
+/** What others have proposed, for who may decide. */
+function WaitingForMe() {
+  const { mayApprove } = useMe();
+  const { data } = usePending(mayApprove);
+  if (!data || data.items.length === 0) return null;
+  const { items } = data;
+  return (
+    <section>
+      <h2 className="section">Waits for your decision</h2>
+      <div className="stack" style={{ gap: "0.6rem" }}>
+        <ApprovalRows approvals={items.slice(0, 5)} />
+        {items.length > 5 ? <Link href="/approvals">All {count(items.length)}</Link> : null}
+      </div>
     </section>
   );
 }

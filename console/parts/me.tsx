@@ -20,5 +20,12 @@ export function useMe() {
   const role = here.me.memberships.find(({ workspace_id: id }) => id === here.workspaceId)?.role;
   const has = (least: (typeof order)[number]) =>
     role !== undefined && order.indexOf(role) >= order.indexOf(least);
-  return { ...here, role, mayRun: has("runner"), mayWrite: has("editor") };
+  return {
+    ...here,
+    role,
+    mayRun: has("runner"),
+    mayWrite: has("editor"),
+    isAdmin: has("admin"),
+    mayApprove: has("admin") && here.me.scopes.includes("control:approve"),
+  };
 }

@@ -12,6 +12,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { api, ask, signOut } from "../api/client.ts";
+import { usePending } from "../model/approvals.ts";
 import { spoken } from "../model/words.ts";
 import { Icon, Logo } from "./icon.tsx";
 import { useMe } from "./me.tsx";
@@ -23,6 +24,7 @@ const places = [
   { to: "/destinations", label: "Destinations", icon: "destination" },
   { to: "/pipelines", label: "Pipelines", icon: "pipeline" },
   { to: "/jobs", label: "Jobs", icon: "job" },
+  { to: "/approvals", label: "Approvals", icon: "approval" },
 ] as const;
 
 export function Shell({ children }: { readonly children: ReactNode }) {
@@ -84,12 +86,27 @@ function Places({ onGo }: { readonly onGo?: (() => void) | undefined }) {
             onClick={onGo}
           >
             <Icon name={icon} /> {label}
+            {to === "/approvals" ? <Waiting /> : null}
           </Link>
         ))}
       </nav>
       <div className="grow" />
       <Person />
     </>
+  );
+}
+
+/** How much waits for who may decide. */
+function Waiting() {
+  const { mayApprove } = useMe();
+  const { data } = usePending(mayApprove);
+  if (!data || data.items.length === 0) return null;
+  return (
+    <span className="badge">
+      {data.items.length}
+      {data.has_more ? "+" : ""}
+      <span className="hidden"> wait for you</span>
+    </span>
   );
 }
 

@@ -1,0 +1,45 @@
+import { Link } from "wouter";
+import type { schemas } from "../api/schema.ts";
+import { useNames } from "./names.ts";
+import { clientWords, usePersonNames } from "./people.ts";
+import { Ago, Status } from "./status.tsx";
+
+/** What is proposed, and about what: "Change a pipeline: Shop". */
+export function useApprovalTitle(): (approval: schemas["Approval"]) => string {
+  const nameOf = useNames();
+  return ({ proposal: { summary, body_redacted: body }, resource: { type, id } }) => {
+    const { name } = body;
+    const found = id === null ? (typeof name === "string" ? name : undefined) : nameOf(type, id);
+    return found === undefined ? summary : `${summary}: ${found}`;
+  };
+}
+
+export function ApprovalRows({
+  approvals,
+}: {
+  readonly approvals: readonly schemas["Approval"][];
+}) {
+  const nameOf = usePersonNames();
+  const titleOf = useApprovalTitle();
+  return (
+    <ul className="rows">
+      {approvals.map((one) => (
+        <li key={one.approval_id}>
+          <Link href={`/approvals/${one.approval_id}`} className="row">
+            <span className="name">{titleOf(one)}</span>
+            <span className="dim wide">
+              {nameOf(one.requested_by.user_id)}, through {clientWords[one.source]}
+              {one.reason === null ? "" : `: ${one.reason}`}
+            </span>
+            <span className="dim later">
+              <Ago at={one.decided_at ?? one.created_at} />
+            </span>
+            <span className="right">
+              <Status of={one.status} />
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
