@@ -20,7 +20,7 @@ import {
   startByToken,
   startInPlaceOf,
 } from "../members/console-sessions.ts";
-import { revokeSession } from "../members/sessions.ts";
+import { leaveSession } from "../members/sessions.ts";
 import { consoleTokenOf, cookie, isOwnPage } from "./console-cookie.ts";
 import { factsOf } from "./headers.ts";
 import { send } from "./refusals.ts";
@@ -47,7 +47,7 @@ export function addConsoleSession(server: FastifyInstance, control: Control): vo
     await services.database.db.transaction().execute(async (tx) => {
       const now = new Date(services.clock.now());
       // The one that this browser had ends: nobody else's lives on in it.
-      if (before) await revokeSession(tx, before.session.id, now);
+      if (before) await leaveSession(tx, before.session.id, now);
       await auditConsole(tx, "session.create", { caller, requestId: randomUUID(), now });
     });
     const maxAgeS = Math.floor(consoleLifetimeMs / 1_000);
@@ -59,7 +59,7 @@ export function addConsoleSession(server: FastifyInstance, control: Control): vo
     if (caller)
       await services.database.db.transaction().execute(async (tx) => {
         const now = new Date(services.clock.now());
-        await revokeSession(tx, caller.session.id, now);
+        await leaveSession(tx, caller.session.id, now);
         await auditConsole(tx, "session.revoke", { caller, requestId: randomUUID(), now });
       });
     return answer(request, reply, 200, cookie(request, "", 0));

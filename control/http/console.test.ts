@@ -218,6 +218,32 @@ describe("the console's session", () => {
     ]);
   });
 
+  test("signing out, or in again, leaves the tokens that were made meanwhile; revoking the session does not", async () => {
+    const bearer = async (token: string) =>
+      (
+        await api.server.inject({
+          url: "/control/v1/me",
+          headers: { authorization: `Bearer ${token}` },
+        })
+      ).statusCode;
+    const cookie = cookieOf(await session("POST", await link()));
+    const me = JSON.parse((await ask(cookie)).payload).data;
+    const made = await api.server.inject({
+      method: "POST",
+      url: "/control/v1/sessions",
+      headers: { ...own, cookie, "content-type": "application/json" },
+      payload: JSON.stringify({ workspace_id: api.first.id, name: "Agent", role: "editor" }),
+    });
+    const { token } = JSON.parse(made.payload).data;
+    const again = cookieOf(await session("POST", await link(), { cookie }));
+    expect((await ask(cookie)).statusCode).toBe(401);
+    expect(await bearer(token)).toBe(200);
+    await session("DELETE", undefined, { cookie: again });
+    expect(await bearer(token)).toBe(200);
+    await api.call("POST", `/sessions/${me.session.session_id}/revoke`);
+    expect(await bearer(token)).toBe(401);
+  });
+
   test.each([
     [null],
     [{}],

@@ -141,13 +141,24 @@ export async function revokeSession(tx: Db, id: string, now: Date): Promise<read
       .execute();
     return rows.map((row) => row.id);
   };
+  ended.push(...(await revoke("id", [id])));
   // A statement for each generation: one that a session has made meanwhile is seen by the next.
-  for (let found = await revoke("id", [id]); found.length > 0; ) {
-    ended.push(...found);
+  // What a session has made that was left before goes too.
+  for (let found: readonly string[] = [id]; found.length > 0; ) {
     found = await revoke("made_by_session_id", found);
+    ended.push(...found);
   }
   return ended;
 }
+
+/** Ends a session that its own person leaves: what they have made with it stays. */
+export const leaveSession = (tx: Db, id: string, now: Date): Promise<unknown> =>
+  tx
+    .updateTable("sessions")
+    .set({ revoked_at: now })
+    .where("id", "=", id)
+    .where("revoked_at", "is", null)
+    .execute();
 
 /**
  * Ends the sessions that a person who has left a workspace can use in no other: those made for it,
