@@ -301,6 +301,69 @@ export function describeDestination(
       });
     });
 
+    describe("streams that are read at the same time", () => {
+      const text = "x".repeat(100_000);
+
+      test("leave each what its own state covers, when the writer is gone", async () => {
+        const { owner, name } = fresh();
+        const fields = { id: integer, text: { type: "string" } };
+        const wide = describeStream(fields, { name });
+        const other = describeStream(
+          { id: integer },
+          { name: `${name}_other`, into: "append_dedup", key: ["id"] },
+        );
+        const one = await writer(owner, 1, wide, other);
+        await one.start(wide);
+        await one.put(wide, { id: 1, text });
+        await one.commit(wide, { at: 1 });
+        await one.start(other);
+        // More than a destination keeps in memory, and no state that covers it.
+        for (let id = 2; id < 100; id++) await one.put(wide, { id, text });
+        await one.put(other, { id: 1 }, { id: 2 });
+        await one.commit(other, { at: 2 });
+        await one.put(wide, { id: 100, text });
+        const two = await writer(owner, 2, wide, other);
+        expect([two.state(wide), two.state(other)]).toEqual([{ at: 1 }, { at: 2 }]);
+        expect(await ids(two.sink.location(descriptorOf(wide)))).toEqual([1]);
+        expect(await ids(two.sink.location(descriptorOf(other)))).toEqual([1, 2]);
+        await two.sink.close();
+      });
+
+      test("are complete in whatever order they end, and others begin after them", async () => {
+        const { owner, name } = fresh();
+        const streams = [
+          describeStream({ id: integer }, { name }),
+          describeStream({ id: integer }, { name: `${name}_b`, into: "append_dedup", key: ["id"] }),
+          describeStream(
+            { id: integer },
+            { name: `${name}_c`, mode: "full_refresh", into: "overwrite" },
+          ),
+          describeStream(
+            { id: integer },
+            { name: `${name}_d`, mode: "full_refresh", isResumable: true },
+          ),
+        ] as const;
+        const [a, b, c, d] = streams;
+        const { sink, start, put, commit, complete } = await writer(owner, 1, ...streams);
+        for (const stream of [a, b, c]) await start(stream);
+        for (let id = 1; id < 4; id++) for (const stream of [a, b, c]) await put(stream, { id });
+        await commit(b, { at: 3 });
+        await complete(c);
+        await start(d);
+        await put(d, { id: 1 });
+        await put(a, { id: 4 });
+        await complete(a);
+        await commit(d, { at: 1 });
+        await put(b, { id: 4 });
+        await complete(d);
+        await complete(b);
+        await sink.close();
+        const found = [];
+        for (const stream of streams) found.push(await ids(sink.location(descriptorOf(stream))));
+        expect(found).toEqual([[1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3], [1]]);
+      });
+    });
+
     describe("overwrite", () => {
       test("an empty result empties the table; a first one has its columns", async () => {
         const { owner, name } = fresh();

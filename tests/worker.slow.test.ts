@@ -107,6 +107,35 @@ describe("a worker that misbehaves becomes one clean error", () => {
     expect(text).not.toMatch(/\n\s+at |file:\/\/|node_modules|\/srv\/|s3cr3t/);
   });
 
+  async function readTogether(name: string) {
+    const config = { api_token: secret };
+    const streams = (await host.discover(broken(name), config)).map((stream) => ({
+      stream,
+      sync_mode: "full_refresh" as const,
+    }));
+    const request = { config, catalog: { streams }, parallelStreams: 2 };
+    return host.read(broken(name), request, createMemorySink());
+  }
+
+  test("one of two that read at the same time ends its stream; no more are begun, and what the other reads is kept", async () => {
+    const { status, error, streams } = await readTogether("exits-in-one");
+    expect([status, error?.code]).toEqual(["failed", "CONNECTOR_EXITED"]);
+    const [first, ...others] = streams;
+    expect([first?.status, first?.error?.code]).toEqual(["incomplete", "CONNECTOR_EXITED"]);
+    for (const other of others)
+      expect([other.status, other.recordCount, other.error]).toEqual(
+        other.status === "complete" ? ["complete", 1, undefined] : ["incomplete", 0, undefined],
+      );
+  });
+
+  test("one that says something else of itself than the one before reads nothing", async () => {
+    const { error } = await readTogether("another-each-time");
+    expect(error).toMatchObject({
+      code: "CONNECTOR_INVALID",
+      message: expect.stringMatching(/changes from one load/),
+    });
+  });
+
   test("a crash names the class of the error and the place in the connector's own code, not its text", async () => {
     const { summary } = await run(host, "crash");
     expect(summary.error?.details).toMatchObject({ name: "TypeError", file: "crash.ts", line: 8 });

@@ -120,6 +120,18 @@ test("streams are counted", async () => {
   expect(shown()).toBe("");
 });
 
+test("of streams that are read at the same time the one that began last is named", async () => {
+  const { watched, pass, shown } = setUp(true);
+  const lineAfter = async (name: string, status: "started" | "complete") => {
+    pass(1_000);
+    await watched.status({ name }, status);
+    return shown();
+  };
+  expect(await lineAfter("a", "started")).toContain("a  ");
+  expect(await lineAfter("b", "started")).toContain("b and 1 more  ");
+  expect(await lineAfter("b", "complete")).toContain("Ka  ");
+});
+
 test("numbers are written for people", () => {
   expect([
     formatCount(1234567),

@@ -1,5 +1,5 @@
 import { batchBytes } from "../contract/batch.ts";
-import { type StreamDescriptor, streamLabel } from "../contract/catalog.ts";
+import { type StreamDescriptor, streamKey, streamLabel } from "../contract/catalog.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { HostEvent } from "../contract/host.ts";
 import type { Sink } from "../contract/sink.ts";
@@ -43,15 +43,20 @@ export function createProgress({ clock, isTTY, columns = 80, write }: Surface): 
   let bytesPerSecond = 0;
   let streamCount = 0;
   let endedCount = 0;
-  let current: StreamDescriptor | undefined;
+  /** Those that are read, the one that began last at the end. */
+  let current: StreamDescriptor[] = [];
+  /** The one that came to its end last. */
+  let ended: StreamDescriptor | undefined;
   let waiting = "";
   let isDrawn = false;
   let forecast = createForecast([]);
   const told = new Set<string>();
 
   function text(): string {
-    const { percent, total, restMs } = forecast.look(current, clock.now() - startedMs);
-    const name = current ? printable(streamLabel(current), 40) : "starting";
+    const latest = current.at(-1) ?? ended;
+    const { percent, total, restMs } = forecast.look(latest, clock.now() - startedMs);
+    const others = current.length > 1 ? ` and ${current.length - 1} more` : "";
+    const name = latest ? `${printable(streamLabel(latest), 40)}${others}` : "starting";
     const of = total === undefined ? "" : ` of about ${formatCount(total)}`;
     const parts = [
       percent === undefined ? name : `${name} ${percent} %`,
@@ -122,9 +127,12 @@ export function createProgress({ clock, isTTY, columns = 80, write }: Surface): 
           count(stream, rows, lines.length);
         },
         async status(stream, status) {
-          current = stream;
+          if (status === "started") current.push(stream);
           await sink.status(stream, status);
           if (status !== "started") {
+            const key = streamKey(stream);
+            current = current.filter((one) => streamKey(one) !== key);
+            ended = stream;
             endedCount += 1;
             forecast.end(stream);
           }

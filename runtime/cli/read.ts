@@ -1,7 +1,7 @@
 import { Option } from "@commander-js/extra-typings";
 import type { ConfiguredStream } from "../contract/catalog.ts";
 import { type ColumnTypeChange, type DeleteMode, deleteModes } from "../contract/destination.ts";
-import type { ReadSummary } from "../contract/host.ts";
+import { maxParallelStreams, type ReadSummary } from "../contract/host.ts";
 import { withHashedFields } from "../spec/hashed-fields.ts";
 import { answer, jsonFlag } from "./answer.ts";
 import {
@@ -15,7 +15,7 @@ import { chooseDeletes, type Followed, followDeletes } from "./deletes.ts";
 import { exitCode } from "./exit.ts";
 import { readConfig } from "./files.ts";
 import { type HashKey, openHashKey, readHashKey } from "./hash-key.ts";
-import { addTrialOptions, oneOf } from "./options.ts";
+import { addTrialOptions, oneOf, wholeNumber } from "./options.ts";
 import {
   addColumns,
   addCondition,
@@ -92,6 +92,11 @@ export const buildRead: CommandBuilder = (command, terminal) => {
       ).argParser(oneOf("detect-deletes", deleteModes)),
     )
     .option("--confirm-deletes", "delete more than half of a table's rows too")
+    .option(
+      "--parallel <N>",
+      `streams that are read at the same time, 1 to ${maxParallelStreams}; default 1`,
+      wholeNumber("parallel", 1, maxParallelStreams),
+    )
     .addHelpText("after", "\nExample: svc read postgres --config my-db.yaml --out shop.duckdb")
     .action(async (wanted, options, { args: [, unexpected] }) => {
       if (unexpected !== undefined)
@@ -122,6 +127,7 @@ interface ReadOptions extends HostValues {
   readonly fullRefresh?: true | undefined;
   readonly detectDeletes?: DeleteMode | undefined;
   readonly confirmDeletes?: true | undefined;
+  readonly parallel?: number | undefined;
   readonly json?: true | undefined;
 }
 
@@ -177,7 +183,13 @@ async function read(name: string, options: ReadOptions, terminal: Terminal): Pro
     for (const line of describeChanged(sink.restarted)) await err.line(line);
     const state = sink.savedState();
     for (const line of describeResumption(streams, state)) await err.line(line);
-    const request = { config, catalog: { streams }, state, hashKey: hashKey?.key };
+    const request = {
+      config,
+      catalog: { streams },
+      state,
+      hashKey: hashKey?.key,
+      parallelStreams: options.parallel,
+    };
     const watched = progress.watch(sink, expectRows(streams, state));
     const verb = { signal, onEvent: progress.event };
     const summary = await host.read(connector, request, watched, verb);

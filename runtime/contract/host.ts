@@ -148,7 +148,15 @@ export interface ReadRequest {
    * Airbyte Protocol expect that ask incremental of every stream. Default: it is refused.
    */
   readonly isIncrementalOptional?: boolean | undefined;
+  /**
+   * How many streams are read at a time, 1 to {@link maxParallelStreams}, each by a worker of its
+   * own. Default 1.
+   */
+  readonly parallelStreams?: number | undefined;
 }
+
+/** Most streams of one read at a time: a database gets no more sessions from it. */
+export const maxParallelStreams = 4;
 
 export interface StreamSummary {
   /** "namespace.name" or the name. */

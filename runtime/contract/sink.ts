@@ -10,7 +10,8 @@ export type LineFormat = "airbyte" | "rows";
 
 /**
  * Where a read delivers. Calls come one at a time, in order; the read waits for each, so a slow
- * sink slows the requests down. All that arrives has passed the output filter.
+ * sink slows the requests down. Between the start of a stream and its end there may be calls for
+ * others that are read at the same time. All that arrives has passed the output filter.
  */
 export interface Sink {
   readonly lineFormat: LineFormat;

@@ -94,8 +94,8 @@ export function createCallServer(
     }
   };
 
-  const openSession = async (id: number) => {
-    const socket = await broker.connect(signal);
+  const openSession = async (id: number, isReplication: boolean) => {
+    const socket = await broker.connect(signal, { isReplication });
     const session: OpenSession = { socket, unreadBytes: 0, isWireFull: false };
     sessions.set(id, session);
     return () => {
@@ -148,8 +148,10 @@ export function createCallServer(
         await clock.sleep(Number(durationMs) || 0, signal);
         return () => writer.send(frameKind.wake, id);
       });
-    } else if (kind === frameKind.connect) answer(id, () => openSession(id));
-    else if (kind === frameKind.bytes) {
+    } else if (kind === frameKind.connect) {
+      const isReplication = payload.length > 0 && parseObject(payload).isReplication === true;
+      answer(id, () => openSession(id, isReplication));
+    } else if (kind === frameKind.bytes) {
       session?.socket.write(Buffer.from(payload));
       const unsent = [...sessions.values()].reduce(
         (sum, { socket }) => sum + socket.writableLength,

@@ -26,8 +26,9 @@ import { sanitizeText } from "../filter/text.ts";
 import { type ParsedConfig, parseConfig, withSubstitutes } from "../spec/config.ts";
 import { egressFields, mustBeSecret } from "../spec/egress-fields.ts";
 import { parseManifest } from "../spec/manifest.ts";
+import { canonicalize } from "../wire/canonical-json.ts";
 import type { VerbRequest } from "../wire/verb-request.ts";
-import type { WorkerPool } from "./pool.ts";
+import type { LoadedWorker, WorkerPool } from "./pool.ts";
 import type { SessionHandlers } from "./worker-output.ts";
 
 /** The parts of a host that all its runs share. */
@@ -50,8 +51,9 @@ export interface Run {
   /** The host's clock; ms. */
   now(): number;
   /**
-   * Runs a verb in the worker; its logs and refusals become events.
-   * @throws ConnectorError, sanitised
+   * Runs a verb in a worker: the one that the run was opened with, and another one for each further
+   * call; calls may overlap. Logs and refusals become events.
+   * @throws ConnectorError · CONNECTOR_INVALID when another worker says something else of itself
    */
   execute(request: Omit<VerbRequest, "config">, handlers: SessionHandlers): Promise<void>;
   /**
@@ -74,11 +76,8 @@ export async function withRun<T>(
   options: VerbOptions,
   work: (run: Run) => Promise<T>,
 ): Promise<T> {
-  const {
-    worker,
-    session,
-    manifest: rawManifest,
-  } = await parts.pool.take(connector, options.signal);
+  const first = await parts.pool.take(connector, options.signal);
+  const workers = [first];
   const secrets = createSecretRegistry();
   const emit = (event: HostEvent) => options.onEvent?.(event);
   /** Emits an event when the filter took a secret out. */
@@ -92,24 +91,41 @@ export async function withRun<T>(
   const sanitizeError = (error: unknown) =>
     withRedactionEvent("error", () => withSafeDetails(toConnectorError(error), secrets));
   let outputLines = 0;
-  let unended = "";
-  worker.onText((text) => {
-    // A line may come in pieces: searched one by one, each could hide half of a secret.
-    const lines = (unended + text).split("\n");
-    unended = (lines.pop() ?? "").slice(-maxUnendedChars);
-    for (const line of lines) {
-      if (line.trim() !== "" && ++outputLines <= maxOutputLines)
-        emit({
-          type: "log",
-          level: "debug",
-          message: withRedactionEvent("output", () => sanitizeText(line, secrets)),
-          fields: { from: "output" },
-        });
-    }
-  });
+  const listen = ({ worker }: LoadedWorker) => {
+    let unended = "";
+    worker.onText((text) => {
+      // A line may come in pieces: searched one by one, each could hide half of a secret.
+      const lines = (unended + text).split("\n");
+      unended = (lines.pop() ?? "").slice(-maxUnendedChars);
+      for (const line of lines) {
+        if (line.trim() !== "" && ++outputLines <= maxOutputLines)
+          emit({
+            type: "log",
+            level: "debug",
+            message: withRedactionEvent("output", () => sanitizeText(line, secrets)),
+            fields: { from: "output" },
+          });
+      }
+    });
+  };
+  listen(first);
+  let unused: LoadedWorker | undefined = first;
+  const takeWorker = async (): Promise<LoadedWorker> => {
+    const ready = unused;
+    unused = undefined;
+    if (ready) return ready;
+    const another = await parts.pool.take(connector, options.signal);
+    workers.push(another);
+    listen(another);
+    if (canonicalize(another.manifest) === canonicalize(first.manifest)) return another;
+    throw new ConnectorError("CONNECTOR_INVALID", {
+      path: "definition",
+      problem: "it changes from one load to the next",
+    });
+  };
   let broker: Broker | undefined;
   try {
-    const manifest = parseManifest(rawManifest);
+    const manifest = parseManifest(first.manifest);
     const config = parseConfig(manifest, rawConfig);
     requireHidden(manifest, config);
     for (const secret of config.secrets) secrets.add(secret);
@@ -144,8 +160,9 @@ export async function withRun<T>(
       now: () => parts.clock.now(),
       sanitizeError,
       withRedactionEvent: withRedactionEvent,
-      execute: (request, handlers) =>
-        session.run(
+      async execute(request, handlers) {
+        const { session } = await takeWorker();
+        await session.run(
           { ...request, config: given },
           opened,
           {
@@ -166,13 +183,14 @@ export async function withRun<T>(
             graceMs: parts.limits.graceMs,
           },
           options.signal,
-        ),
+        );
+      },
     });
   } catch (error) {
     throw sanitizeError(error);
   } finally {
-    worker.kill(new ConnectorError("CANCELLED"));
-    await Promise.all([worker.ended, broker?.close()]);
+    for (const { worker } of workers) worker.kill(new ConnectorError("CANCELLED"));
+    await Promise.all([...workers.map(({ worker }) => worker.ended), broker?.close()]);
   }
 }
 

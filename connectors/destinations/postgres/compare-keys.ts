@@ -98,7 +98,7 @@ function createSink(comparing: Comparing, planned: ReadonlyMap<string, PlannedSt
     try {
       await work();
     } catch (error) {
-      failure = await explain(ctx, session, command, error);
+      failure = await explain(ctx, [session], command, error);
       await session.close();
       throw failure;
     }

@@ -35,12 +35,14 @@ const sendBytes = 1024 * 1024;
  */
 const waitBytes = 8 * 1024 * 1024;
 
+const sessionName = ({ owner, fence }: WriteCommand) => `${sessionOf(owner)}:${fence}`;
+
 /** @throws as Destination.write says */
 export async function openWriter(
   ctx: PostgresContext,
   command: WriteCommand,
 ): Promise<DestinationSink> {
-  const session = await openSession(ctx, `${sessionOf(command.owner)}:${command.fence}`);
+  const session = await openSession(ctx, sessionName(command));
   let planned: ReadonlyMap<string, PlannedStream>;
   try {
     planned = await openStreams(session, command, ctx.config.schema);
@@ -48,27 +50,44 @@ export async function openWriter(
     await session.close();
     throw ctx.signal.aborted ? new ConnectorError("CANCELLED") : toFailure(error);
   }
-  const pace = createCommitPace(ctx.clock);
-  return createSink({ ctx, command, session, pace, transaction: undefined }, planned);
+  return createSink(createWriting(ctx, command, session), planned);
 }
 
-function createSink(
-  writing: Writing,
-  planned: ReadonlyMap<string, PlannedStream>,
-): DestinationSink {
-  const { ctx, command, session } = writing;
+const createWriting = (ctx: PostgresContext, command: WriteCommand, session: Session): Writing => ({
+  ctx,
+  command,
+  session,
+  pace: createCommitPace(ctx.clock),
+  transaction: undefined,
+});
+
+/** Streams that are read at the same time have a session each: a transaction holds rows of one. */
+function createSink(first: Writing, planned: ReadonlyMap<string, PlannedStream>): DestinationSink {
+  const { ctx, command } = first;
   const ids = createRowIds(
     Math.max(ctx.clock.now(), ...[...planned.values()].map(({ saved }) => saved.updatedAtMs + 1)),
   );
-  const openByKey = new Map<string, OpenStream>();
+  const openByKey = new Map<string, Written>();
+  const sessions = [first.session];
+  const unused = [first];
   let failure: ConnectorError | undefined;
   let isClosed = false;
 
-  function openAt(stream: StreamDescriptor): OpenStream {
+  function openAt(stream: StreamDescriptor): Written {
     const found = openByKey.get(streamKey(stream));
     if (!found) throw new ConnectorError("INTERNAL");
     return found;
   }
+
+  async function takeWriting(): Promise<Writing> {
+    const ready = unused.pop();
+    if (ready) return ready;
+    const another = createWriting(ctx, command, await openSession(ctx, sessionName(command)));
+    sessions.push(another.session);
+    return another;
+  }
+
+  const closeSessions = () => Promise.all(sessions.map((session) => session.close()));
 
   const tellIds = (): number => {
     const nowMs = Math.floor(ctx.clock.now());
@@ -80,19 +99,24 @@ function createSink(
     const key = streamKey(stream);
     const plan = planned.get(key);
     if (!plan) throw new ConnectorError("INTERNAL");
-    openByKey.set(key, await openStream(session, plan, stream, command.jobId, ids));
+    const writing = await takeWriting();
+    const open = await openStream(writing.session, plan, stream, command.jobId, ids);
+    openByKey.set(key, { writing, open });
   }
 
   async function end(stream: StreamDescriptor, isComplete: boolean): Promise<void> {
     const ended = openAt(stream);
-    openByKey.delete(ended.key);
-    await (isComplete ? complete : abandon)(writing, ended);
+    openByKey.delete(ended.open.key);
+    await (isComplete ? complete : abandon)(ended.writing, ended.open);
     await tellChanged(ended);
+    unused.push(ended.writing);
   }
 
-  async function tellChanged({ stream, planned: { saved }, seenTypes }: OpenStream): Promise<void> {
+  async function tellChanged({ writing, open }: Written): Promise<void> {
+    const { stream, planned, seenTypes } = open;
+    const { saved } = planned;
     if (!command.onColumnChanged || !saved.generations.current) return;
-    const after = await describeTable(session.client, saved.table);
+    const after = await describeTable(writing.session.client, saved.table);
     for (const change of after ? changedTypes(stream, seenTypes, after) : [])
       command.onColumnChanged(change);
   }
@@ -103,8 +127,8 @@ function createSink(
     try {
       await work();
     } catch (error) {
-      failure = await explain(ctx, session, command, error);
-      await session.close();
+      failure = await explain(ctx, sessions, command, error);
+      await closeSessions();
       throw failure;
     }
   }
@@ -124,20 +148,23 @@ function createSink(
     open: async () => {},
     write: (stream, lines, rowCount) =>
       working(async () => {
-        const open = openAt(stream);
+        const { writing, open } = openAt(stream);
         if (rowCount === 0) return;
         const nowMs = tellIds();
         await gather(writing, open, encodeLines(open, lines, nowMs), rowCount);
       }),
     writeBatch: (stream, batch) =>
       working(async () => {
-        const open = openAt(stream);
+        const { writing, open } = openAt(stream);
         if (batch.rowCount === 0) return;
         const nowMs = tellIds();
         await gather(writing, open, open.batches.encode(batch, nowMs), batch.rowCount);
       }),
     checkpoint: (stream, state, rowCount) =>
-      working(() => checkpoint(writing, openAt(stream), state, rowCount)),
+      working(() => {
+        const { writing, open } = openAt(stream);
+        return checkpoint(writing, open, state, rowCount);
+      }),
     status: (stream, status) =>
       working(() => (status === "started" ? start(stream) : end(stream, status === "complete"))),
     async close() {
@@ -146,13 +173,19 @@ function createSink(
       try {
         if (!failure)
           await working(async () => {
-            for (const { stream } of [...openByKey.values()]) await end(stream, false);
+            for (const { open } of [...openByKey.values()]) await end(open.stream, false);
           });
       } finally {
-        await session.close();
+        await closeSessions();
       }
     },
   };
+}
+
+/** A stream and the session that writes it. */
+interface Written {
+  readonly writing: Writing;
+  readonly open: OpenStream;
 }
 
 function encodeLines({ encoder, columns }: OpenStream, lines: Buffer, nowMs: number): Rows {
@@ -209,14 +242,15 @@ async function checkpoint(
 /** A successor ends the sessions of those before it: then that is why the connection is gone. */
 export async function explain(
   ctx: PostgresContext,
-  session: Session,
+  sessions: readonly Session[],
   { owner, fence }: Pick<WriteCommand, "owner" | "fence">,
   error: unknown,
 ): Promise<ConnectorError> {
   if (ctx.signal.aborted) return new ConnectorError("CANCELLED");
   const failure = toFailure(error);
   if (failure.code !== "CONNECTION_FAILED") return failure;
-  session.stream.destroy();
+  for (const { stream } of sessions) stream.destroy();
+  await Promise.all(sessions.map((session) => session.close()));
   try {
     const asking = await openSession(ctx, "svc");
     const noted = await readFence(asking.client, owner).finally(() => asking.close());
