@@ -35,6 +35,8 @@ export interface World {
    */
   readonly write: (line: string) => Promise<void>;
   readonly signal: AbortSignal;
+  /** The signal may be a cancel from outside, and how the run takes it is what is looked at. */
+  readonly mayBeCancelled?: boolean | undefined;
   readonly environment: Readonly<Record<string, string>>;
   /** Takes note of a refresh token that the runtime has kept. */
   readonly onTokenSaved?: ((refreshToken: string | undefined) => void) | undefined;
@@ -98,12 +100,16 @@ export interface Ending {
   readonly peakBytes?: number | undefined;
 }
 
-/** A connector that can be run. One run at a time. */
+/**
+ * A connector that can be run. One run at a time, where `runsAtOnce` does not say otherwise.
+ */
 export interface Target extends AsyncDisposable {
   readonly kind: TargetKind;
   /** As people call it. */
   readonly name: string;
   readonly abilities: ReadonlySet<Ability>;
+  /** Runs that may be under way at a time, since each has a process of its own. Default 1. */
+  readonly runsAtOnce?: number | undefined;
   /** Set by targets that need `RunNetwork.proxy`. */
   readonly proxy?: ProxyPlace | undefined;
   /** Facts that only svc connectors give: id, version, egress, state schema. */

@@ -79,6 +79,7 @@ export async function runConnector(
       network: network.network,
       write: consumer.write,
       signal: cancellation.signal,
+      mayBeCancelled: options.cancel !== undefined,
       environment,
       onTokenSaved: (refreshToken: string | undefined) =>
         void tokenSaves.push({ refreshToken, atMs: clock.now(), requestCount: requestCount() }),

@@ -7,7 +7,7 @@ import type { Ending } from "../contract/target.ts";
 import type { Container } from "./container-docker.ts";
 import { readOutput } from "./container-output.ts";
 
-type Artefact = NonNullable<Ending["artefacts"]>[number];
+export type Artefact = NonNullable<Ending["artefacts"]>[number];
 
 /** Larger files are data, not traces; so many files show a habit. */
 const maxFileBytes = 2 ** 18;
@@ -46,7 +46,10 @@ async function* one(buffer: Buffer) {
   yield buffer;
 }
 
-async function readFiles(container: Container, mounted: string): Promise<readonly Artefact[]> {
+export async function readFiles(
+  container: Container,
+  mounted: string,
+): Promise<readonly Artefact[]> {
   const changes = ((await container.changes()) ?? []) as readonly {
     readonly Path: string;
     readonly Kind: number;

@@ -1,5 +1,5 @@
 /** A command as an image takes it: the Airbyte Protocol's command line, and the files that it names. */
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "../contract/observation.ts";
@@ -8,20 +8,35 @@ import type { Command } from "../contract/observation.ts";
 export const mountPoint = "/conformance";
 const caFile = "ca.pem";
 
-/** Arguments, and a folder with the files that they name. */
-export interface CommandFiles extends AsyncDisposable {
-  readonly args: readonly string[];
-  /** Folder of this machine with the files. */
-  readonly folder: string;
+/** A folder of this machine that a container sees at {@link mountPoint}. */
+export interface CommandFolder extends AsyncDisposable {
+  readonly path: string;
+  /**
+   * Writes the files of one run in place of those of the last one, and gives the arguments that
+   * name them. `ca`: PEM that the container has to trust.
+   */
+  fill(command: Command, ca: string): Promise<readonly string[]>;
 }
 
-/**
- * Writes the files of one run; disposing removes them. `ca`: PEM that the container has to trust.
- */
-export async function writeCommandFiles(command: Command, ca: string): Promise<CommandFiles> {
-  const folder = await mkdtemp(join(tmpdir(), "svc-conformance-"));
+export async function createCommandFolder(): Promise<CommandFolder> {
+  const path = await mkdtemp(join(tmpdir(), "svc-conformance-"));
   // The image's user is not this one.
-  await chmod(folder, 0o755);
+  await chmod(path, 0o755);
+  return {
+    path,
+    async fill(command, ca) {
+      for (const name of await readdir(path)) await rm(join(path, name));
+      return await writeCommandFiles(path, command, ca);
+    },
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+  };
+}
+
+async function writeCommandFiles(
+  folder: string,
+  command: Command,
+  ca: string,
+): Promise<readonly string[]> {
   const args: string[] = [command.verb];
   await writeFile(join(folder, caFile), ca);
   const pass = async (option: string, content: unknown) => {
@@ -33,11 +48,7 @@ export async function writeCommandFiles(command: Command, ca: string): Promise<C
     await pass("catalog", command.catalog);
     if (command.state) await pass("state", command.state.map(toStateMessage));
   }
-  return {
-    args,
-    folder,
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-  };
+  return args;
 }
 
 type SavedState = NonNullable<Extract<Command, { verb: "read" }>["state"]>[number];

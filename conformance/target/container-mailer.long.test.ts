@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { buildImages, hasDocker } from "../../fixtures/images/docker.ts";
 import type { Provider } from "../contract/network.ts";
 import { type FaultServerOptions, openFaultServer } from "../faults/server.ts";
-import { type ContainerTargetOptions, createContainerTarget } from "./container.ts";
+import { createContainerTarget } from "./container.ts";
+import type { ContainerTargetOptions } from "./container-create.ts";
 
 const host = "acme.mailcoach.app";
 const config = { base_url: `https://${host}/api`, api_token: "a-token-of-the-kit-0123456789" };

@@ -79,3 +79,11 @@ function createLineSplitter(line: (text: string) => Promise<void>) {
     end: flush,
   };
 }
+
+/**
+ * A program that ends with a code other than 0 has to say why: in a TRACE ERROR or a connection
+ * status.
+ */
+export const isLastWord = (line: string) =>
+  /"type"\s*:\s*"CONNECTION_STATUS"/.test(line) ||
+  (/"type"\s*:\s*"TRACE"/.test(line) && /"type"\s*:\s*"ERROR"/.test(line));

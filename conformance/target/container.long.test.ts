@@ -8,7 +8,8 @@ import type { Provider } from "../contract/network.ts";
 import type { Command, Message } from "../contract/observation.ts";
 import type { Target, World } from "../contract/target.ts";
 import { type FaultServerOptions, openFaultServer } from "../faults/server.ts";
-import { type ContainerTargetOptions, createContainerTarget } from "./container.ts";
+import { createContainerTarget } from "./container.ts";
+import type { ContainerTargetOptions } from "./container-create.ts";
 import { connectDocker } from "./container-docker.ts";
 
 const config = { api_token: "token-of-the-kit-0123456789" };

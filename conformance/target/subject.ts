@@ -48,7 +48,8 @@ export async function openSubject(wanted: string, options: SubjectOptions): Prom
     const settings = await loadSettings(fileBeside(cwd));
     const { createContainerTarget } = await import("./container.ts");
     const image = wanted.slice("image:".length);
-    return { target: await createContainerTarget({ image, ...settings.container }), settings };
+    const target = await createContainerTarget({ image, ...settings.container, isKept: true });
+    return { target, settings };
   }
   if (wanted.startsWith("program:")) {
     const path = resolve(cwd, wanted.slice("program:".length));
