@@ -1,13 +1,14 @@
 /**
  * A loopback HTTPS provider with any number of small records, in pages of 1,000; pages are made
  * once, so that it costs little CPU. Started as a process of its own; prints one JSON line {port,
- * ca}. GET /v1/rows?page=n&pages=m
+ * ca}. GET /v1/rows?page=n&pages=m. Argument: how long an answer takes, in ms; default 0.
  */
 import { createServer } from "node:https";
 import { createCertificateAuthority } from "../simulators/certificates.ts";
 
 const rowsPerPage = 1_000;
 const distinctPages = 20;
+const answerMs = Number(process.argv[2] ?? 0);
 
 const bodies = Array.from({ length: distinctPages }, (_, page) => {
   const rows = Array.from({ length: rowsPerPage }, (_, row) => {
@@ -32,9 +33,9 @@ const server = createServer(await authority.issue(["bench.example.com"]), (reque
     new URL(request.url ?? "/", "https://bench.example.com").searchParams.get("page"),
   );
   const body = bodies[page % distinctPages] as Buffer;
-  response
-    .writeHead(200, { "content-type": "application/json", "content-length": body.length })
-    .end(body);
+  response.writeHead(200, { "content-type": "application/json", "content-length": body.length });
+  if (answerMs === 0) response.end(body);
+  else setTimeout(() => response.end(body), answerMs);
 });
 server.keepAliveTimeout = 60_000;
 server.listen(0, "127.0.0.1", () => {

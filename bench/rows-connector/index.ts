@@ -30,14 +30,14 @@ interface Page {
   readonly data: Record<string, unknown>[];
 }
 
-/** Reads the pages of rows-server.ts. */
+/** Reads the pages of rows-server.ts; each of its streams has all of them. */
 export default defineSource({
   id: "conn_bench_rows",
   version: "1.0.0",
   title: "Benchmark rows",
   spec,
   egress: http({ baseUrl: "https://bench.example.com/v1", auth: bearer("api_token") }),
-  streams: [{ name: "rows", schema: Row }],
+  streams: ["rows", "b", "c", "d", "e", "f", "g", "h"].map((name) => ({ name, schema: Row })),
   async check() {},
   async *read(ctx) {
     const fetchPage = async (page: number) =>
