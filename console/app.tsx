@@ -22,6 +22,9 @@ const Jobs = lazy(() => import("./pages/jobs.tsx"));
 const Job = lazy(() => import("./pages/job.tsx"));
 const Approvals = lazy(() => import("./pages/approvals.tsx"));
 const Approval = lazy(() => import("./pages/approval.tsx"));
+const People = lazy(() => import("./pages/people.tsx"));
+const Access = lazy(() => import("./pages/access.tsx"));
+const Audit = lazy(() => import("./pages/audit.tsx"));
 
 /** Addresses stand behind the #: the server has one page, and a proxy's path in front is no matter. */
 export const App = () => (
@@ -123,6 +126,9 @@ const Pages = () => (
     <Route path="/jobs/:id">{({ id }) => <Job id={id} key={id} />}</Route>
     <Route path="/approvals" component={Approvals} />
     <Route path="/approvals/:id">{({ id }) => <Approval id={id} key={id} />}</Route>
+    <Route path="/people" component={People} />
+    <Route path="/access" component={Access} />
+    <Route path="/audit" component={Audit} />
     <Route>
       <Redirect to="/" />
     </Route>

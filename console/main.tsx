@@ -13,15 +13,21 @@ import { createRoot } from "react-dom/client";
 import { Problem } from "./api/problem.ts";
 import { App } from "./app.tsx";
 
+// A style element would be needed to keep the page behind still; the policy allows none.
+const overlay = {
+  lockScroll: false,
+  removeScrollProps: { enabled: false },
+  closeButtonProps: { "aria-label": "Close" },
+} as const;
+
 const theme = createTheme({
   primaryColor: "indigo",
   defaultRadius: "md",
   cursorType: "pointer",
   respectReducedMotion: true,
   components: {
-    // A style element would be needed to keep the page behind still; the policy allows none.
-    Modal: { defaultProps: { lockScroll: false, removeScrollProps: { enabled: false } } },
-    Drawer: { defaultProps: { lockScroll: false, removeScrollProps: { enabled: false } } },
+    Modal: { defaultProps: overlay },
+    Drawer: { defaultProps: overlay },
   },
 });
 

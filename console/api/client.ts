@@ -146,3 +146,20 @@ export async function* events(
     }
   }
 }
+
+/** The lines of an export, as they come. @throws Problem */
+export async function* exported(path: string, signal: AbortSignal): AsyncGenerator<string> {
+  const response = await fetch(at(`control/v1${path}`), { signal, headers: headers() }).catch(
+    () => undefined,
+  );
+  if (!response) throw new Problem(0);
+  if (!response.ok || !response.body)
+    throw new Problem(response.status, await response.json().catch(() => undefined));
+  let rest = "";
+  for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  if (rest !== "") yield rest;
+}

@@ -1,4 +1,4 @@
-import { Button, Modal, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -16,6 +16,7 @@ import {
 import { update } from "../model/save.ts";
 import { faultsOf, fieldsOf, type Values } from "../model/spec.ts";
 import { spoken } from "../model/words.ts";
+import { Confirm } from "../parts/confirm.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
 import { SpecFields } from "../parts/spec-form.tsx";
@@ -269,27 +270,21 @@ function UsedBy({ kind, endpoint }: Of) {
 function Delete({ kind, endpoint }: Of) {
   const { mayWrite } = useMe();
   const [isOpen, { open, close }] = useDisclosure(false);
-  const [problem, setProblem] = useState<unknown>();
   const [, go] = useLocation();
   const queries = useQueryClient();
   if (!mayWrite) return null;
   const remove = async () => {
-    try {
-      const gone = await (kind === "source"
-        ? ask(api.DELETE("/sources/{source_id}", { params: { path: { source_id: endpoint.id } } }))
-        : ask(
-            api.DELETE("/destinations/{destination_id}", {
-              params: { path: { destination_id: endpoint.id } },
-            }),
-          ));
-      close();
-      tell.outcome(gone, `${endpoint.name} was deleted.`);
-      if (isProposal(gone)) return;
-      go(`/${kind}s`);
-      await queries.invalidateQueries({ queryKey: ["in", kind, "list"] });
-    } catch (error) {
-      setProblem(error);
-    }
+    const gone = await (kind === "source"
+      ? ask(api.DELETE("/sources/{source_id}", { params: { path: { source_id: endpoint.id } } }))
+      : ask(
+          api.DELETE("/destinations/{destination_id}", {
+            params: { path: { destination_id: endpoint.id } },
+          }),
+        ));
+    tell.outcome(gone, `${endpoint.name} was deleted.`);
+    if (isProposal(gone)) return;
+    go(`/${kind}s`);
+    await queries.invalidateQueries({ queryKey: ["in", kind, "list"] });
   };
   return (
     <>
@@ -298,20 +293,15 @@ function Delete({ kind, endpoint }: Of) {
           Delete this {kind}
         </Button>
       </div>
-      <Modal opened={isOpen} onClose={close} title={`Delete ${endpoint.name}?`} centered>
-        <div className="stack">
-          <span>Rows that were read stay where they are. This cannot be undone.</span>
-          {problem === undefined ? null : <ProblemNote error={problem} />}
-          <div style={{ display: "flex", gap: "0.75rem" }}>
-            <Button color="red" onClick={() => void remove()}>
-              Delete
-            </Button>
-            <Button variant="default" onClick={close}>
-              Keep it
-            </Button>
-          </div>
-        </div>
-      </Modal>
+      <Confirm
+        title={`Delete ${endpoint.name}?`}
+        label="Delete"
+        isOpen={isOpen}
+        onClose={close}
+        run={remove}
+      >
+        <span>Rows that were read stay where they are. This cannot be undone.</span>
+      </Confirm>
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, Menu, Modal, Tabs, TextInput } from "@mantine/core";
+import { Alert, Button, Menu, Tabs, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -7,6 +7,7 @@ import { api, ask, isProposal } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
 import { useEndpoints, useJobs } from "../model/queries.ts";
 import { lasted, moment, plural, scheduleWords, spoken } from "../model/words.ts";
+import { Confirm } from "../parts/confirm.tsx";
 import { Head } from "../parts/head.tsx";
 import { JobRows } from "../parts/job-rows.tsx";
 import { useMe } from "../parts/me.tsx";
@@ -141,35 +142,24 @@ function Delete({
   isOpen,
   onClose,
 }: Of & { readonly isOpen: boolean; readonly onClose: () => void }) {
-  const [problem, setProblem] = useState<unknown>();
   const [, go] = useLocation();
   const queries = useQueryClient();
   const remove = async () => {
-    try {
-      const path = { connection_id: pipeline.connection_id };
-      const gone = await ask(api.DELETE("/connections/{connection_id}", { params: { path } }));
-      onClose();
-      if (tell.outcome(gone, `${pipeline.name} was deleted.`)) go("/pipelines");
-      await queries.invalidateQueries({ queryKey: ["in", "pipelines"], exact: true });
-    } catch (error) {
-      setProblem(error);
-    }
+    const path = { connection_id: pipeline.connection_id };
+    const gone = await ask(api.DELETE("/connections/{connection_id}", { params: { path } }));
+    if (tell.outcome(gone, `${pipeline.name} was deleted.`)) go("/pipelines");
+    await queries.invalidateQueries({ queryKey: ["in", "pipelines"], exact: true });
   };
   return (
-    <Modal opened={isOpen} onClose={onClose} title={`Delete ${pipeline.name}?`} centered>
-      <div className="stack">
-        <span>Its tables stay in the destination. A job under way ends.</span>
-        {problem === undefined ? null : <ProblemNote error={problem} />}
-        <div style={{ display: "flex", gap: "0.75rem" }}>
-          <Button color="red" onClick={() => void remove()}>
-            Delete
-          </Button>
-          <Button variant="default" onClick={onClose}>
-            Keep it
-          </Button>
-        </div>
-      </div>
-    </Modal>
+    <Confirm
+      title={`Delete ${pipeline.name}?`}
+      label="Delete"
+      isOpen={isOpen}
+      onClose={onClose}
+      run={remove}
+    >
+      <span>Its tables stay in the destination. A job under way ends.</span>
+    </Confirm>
   );
 }
 

@@ -70,7 +70,7 @@ const Place = ({ path }: { readonly path: readonly string[] }) =>
 
 function Stream({ changes }: { readonly changes: readonly Change[] }) {
   const [first] = changes;
-  if (first?.path.length === 2) return <del>is not read any more</del>;
+  if (first?.path.length === 2) return <span className="gone">is not read any more</span>;
   const told = changes.filter(({ path }) => path[2] !== "name" && path[2] !== "namespace");
   const isNew = told.length < changes.length;
   return (

@@ -37,7 +37,7 @@ export function usePersonNames(): (userId: string | null) => string {
 
 /** Through what somebody asks. */
 export const clientWords: Readonly<Record<schemas["Client"], string>> = {
-  api: "a program or the console",
-  cli: "a terminal",
+  api: "a program",
+  cli: "the console or a terminal",
   mcp: "an agent",
 };

@@ -25,6 +25,9 @@ const places = [
   { to: "/pipelines", label: "Pipelines", icon: "pipeline" },
   { to: "/jobs", label: "Jobs", icon: "job" },
   { to: "/approvals", label: "Approvals", icon: "approval" },
+  { to: "/people", label: "People", icon: "people" },
+  { to: "/access", label: "Sessions", icon: "key" },
+  { to: "/audit", label: "Audit log", icon: "audit" },
 ] as const;
 
 export function Shell({ children }: { readonly children: ReactNode }) {

@@ -1,0 +1,178 @@
+import { Button, Checkbox } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, ask } from "../api/client.ts";
+import type { schemas } from "../api/schema.ts";
+import { moment, spoken } from "../model/words.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { Head } from "../parts/head.tsx";
+import { useMe } from "../parts/me.tsx";
+import { NewToken } from "../parts/new-token.tsx";
+import { usePersonNames } from "../parts/people.ts";
+import { Loading, ProblemNote } from "../parts/states.tsx";
+import { Ago, Status } from "../parts/status.tsx";
+import { tell } from "../parts/tell.ts";
+
+type Session = schemas["Session"];
+
+/** Who can act here, with what, and since when. */
+export default function Access() {
+  const { isAdmin } = useMe();
+  const [isAll, setAll] = useState(false);
+  const [isOpen, { open, close }] = useDisclosure(false);
+  const query = useInfiniteQuery({
+    queryKey: ["in", "sessions", isAll],
+    queryFn: ({ pageParam }) =>
+      ask(
+        api.GET("/sessions", {
+          params: {
+            query: { limit: 100, cursor: pageParam, ...(isAll ? {} : { status: "active" }) },
+          },
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+    refetchInterval: 15_000,
+  });
+  const sessions = query.data?.pages.flatMap(({ items }) => items) ?? [];
+  // The one that is used stands first: it is the one that is known.
+  const sorted = sessions.toSorted((left, right) => Number(right.current) - Number(left.current));
+  return (
+    <>
+      <Head title="Sessions and tokens">
+        {isAdmin ? <Button onClick={open}>Create a token</Button> : null}
+      </Head>
+      <div className="stack">
+        <div className="actions">
+          <Checkbox
+            label="Also those that have ended"
+            checked={isAll}
+            onChange={(event) => setAll(event.currentTarget.checked)}
+          />
+          <span className="dim">
+            {isAdmin
+              ? "Revoke what you do not know: it ends at once, with all that was made with it."
+              : "Your own. Revoke what you do not know: it ends at once."}
+          </span>
+        </div>
+        {query.isPending ? <Loading /> : null}
+        {query.isError ? (
+          <ProblemNote error={query.error} onRetry={() => void query.refetch()} />
+        ) : null}
+        {sorted.length === 0 ? null : (
+          <ul className="rows">
+            {sorted.map((one) => (
+              <SessionRow key={one.session_id} session={one} />
+            ))}
+          </ul>
+        )}
+        {query.hasNextPage ? (
+          <div>
+            <Button
+              variant="default"
+              loading={query.isFetchingNextPage}
+              onClick={() => void query.fetchNextPage()}
+            >
+              Show more
+            </Button>
+          </div>
+        ) : null}
+      </div>
+      {isOpen ? <NewToken onClose={close} /> : null}
+    </>
+  );
+}
+
+const kinds: Readonly<Record<schemas["Client"], string>> = {
+  api: "A program",
+  cli: "A person",
+  mcp: "An agent",
+};
+
+function SessionRow({ session }: { readonly session: Session }) {
+  const nameOf = usePersonNames();
+  const { me, workspaceId } = useMe();
+  const [asks, { open, close }] = useDisclosure(false);
+  const queries = useQueryClient();
+  const { name, client, role, status, current, session_id: id, user_agent: agent, ip } = session;
+  const label = name ?? kinds[client];
+  const revoke = async () => {
+    const made = await ask(
+      api.POST("/sessions/{session_id}/revoke", { params: { path: { session_id: id } } }),
+    );
+    tell.outcome(made, "It has ended.");
+    await queries.invalidateQueries({ queryKey: current ? ["me"] : ["in", "sessions"] });
+  };
+  const words = [
+    session.user_id === me.user_id ? "Yours" : `Of ${nameOf(session.user_id)}`,
+    name === null ? undefined : kinds[client].toLowerCase(),
+    role === null ? undefined : `at most ${spoken(role).toLowerCase()}`,
+    session.workspace_id === workspaceId ? "this workspace alone" : undefined,
+  ].filter((one) => one !== undefined);
+  return (
+    <li className="row">
+      <span>
+        <bdi className="name">{label}</bdi>{" "}
+        {current ? <span className="badge inline">This one</span> : null}
+        <br />
+        <span className="dim">{words.join(", ")}</span>
+      </span>
+      <span className="dim wide">
+        {status === "active" ? (
+          <>
+            Used <Ago at={session.last_seen_at} />
+            {ip === null ? "" : ` from ${ip}`}
+          </>
+        ) : (
+          `Ended ${moment(session.revoked_at ?? session.expires_at)}`
+        )}
+        {agent === null ? null : (
+          <>
+            <br />
+            <bdi title={agent}>{agent.length > 60 ? `${agent.slice(0, 60)}…` : agent}</bdi>
+          </>
+        )}
+      </span>
+      <span className="dim later">
+        Made <Ago at={session.created_at} />
+        {status === "active" ? (
+          <>
+            , ends <Ago at={session.expires_at} />
+          </>
+        ) : null}
+      </span>
+      <span className="right">
+        {status === "active" ? (
+          <Button
+            size="xs"
+            variant="subtle"
+            color="red"
+            aria-label={`Revoke ${label}`}
+            onClick={open}
+          >
+            Revoke
+          </Button>
+        ) : (
+          <Status of={status} />
+        )}
+      </span>
+      <Confirm
+        title={
+          <>
+            Revoke <bdi>{label}</bdi>?
+          </>
+        }
+        label="Revoke"
+        isOpen={asks}
+        onClose={close}
+        run={revoke}
+      >
+        <span>
+          It ends at once, on every server, and so does all that was made with it.
+          {current ? " It is the one that you use: you sign in again after it." : ""}
+        </span>
+      </Confirm>
+    </li>
+  );
+}

@@ -1,0 +1,339 @@
+import { Button, Modal, NativeSelect, NumberInput, Textarea, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { api, ask } from "../api/client.ts";
+import { type Problem, toProblem } from "../api/problem.ts";
+import type { schemas } from "../api/schema.ts";
+import { spoken } from "../model/words.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { Head } from "../parts/head.tsx";
+import { useMe } from "../parts/me.tsx";
+import { useMembers } from "../parts/people.ts";
+import { RoleField } from "../parts/role-field.tsx";
+import { Loaded, ProblemNote } from "../parts/states.tsx";
+import { Ago } from "../parts/status.tsx";
+import { tell } from "../parts/tell.ts";
+
+type Member = schemas["Member"];
+type Invitation = schemas["Invitation"];
+
+/** Who is in the workspace, as what, and who is invited. */
+export default function People() {
+  const { isAdmin } = useMe();
+  const members = useMembers();
+  const [isOpen, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <Head title="People">{isAdmin ? <Button onClick={open}>Invite somebody</Button> : null}</Head>
+      <div className="stack">
+        <Loaded query={members}>
+          {(all) => (
+            <ul className="rows">
+              {all.map((one) => (
+                <MemberRow key={one.member_id} member={one} />
+              ))}
+            </ul>
+          )}
+        </Loaded>
+        {isAdmin ? (
+          <Invitations />
+        ) : (
+          <span className="dim">Administrators invite people and change their roles.</span>
+        )}
+      </div>
+      {isOpen ? <Invite onClose={close} /> : null}
+    </>
+  );
+}
+
+function MemberRow({ member }: { readonly member: Member }) {
+  const { me, isAdmin, workspaceId = "" } = useMe();
+  const [asks, { open, close }] = useDisclosure(false);
+  const queries = useQueryClient();
+  const { name, email, role, member_id: id, version = 0, last_active_at: active } = member;
+  const isMe = member.user_id === me.user_id;
+  const label = name ?? email;
+  const reload = () => queries.invalidateQueries({ queryKey: ["in", "members"] });
+  const params = {
+    path: { workspace_id: workspaceId, member_id: id ?? "" },
+    header: { "If-Match": `"v${version}"` },
+  };
+  const setRole = async (next: schemas["Role"]) => {
+    try {
+      const made = await ask(
+        api.PATCH("/workspaces/{workspace_id}/members/{member_id}", {
+          params,
+          body: { role: next },
+        }),
+      );
+      tell.outcome(made, `${label} is ${next} now.`);
+      if (isMe) await queries.invalidateQueries({ queryKey: ["me"] });
+    } catch (error) {
+      tell.problem(error);
+    } finally {
+      await reload();
+    }
+  };
+  const remove = async () => {
+    const gone = await ask(
+      api.DELETE("/workspaces/{workspace_id}/members/{member_id}", { params }),
+    );
+    tell.outcome(gone, `${label} is not in this workspace any more.`);
+    await (isMe ? queries.invalidateQueries() : reload());
+  };
+  return (
+    <li className="row">
+      <span>
+        <span className="name">{label}</span> {isMe ? <span className="dim">you</span> : null}
+        <br />
+        <span className="dim">{email}</span>
+      </span>
+      <span className="wide">
+        {isAdmin ? (
+          <NativeSelect
+            aria-label={`Role of ${label}`}
+            size="xs"
+            maw="10rem"
+            value={role}
+            data={(["viewer", "runner", "editor", "admin"] as const).map((value) => ({
+              value,
+              label: spoken(value),
+            }))}
+            onChange={(event) => void setRole(event.currentTarget.value as schemas["Role"])}
+          />
+        ) : (
+          spoken(role)
+        )}
+      </span>
+      <span className="dim later">
+        {active === null ? (
+          "Was not here yet"
+        ) : (
+          <>
+            Was here <Ago at={active} />
+          </>
+        )}
+      </span>
+      <span className="right">
+        {isAdmin ? (
+          <Button
+            size="xs"
+            variant="subtle"
+            color="red"
+            aria-label={`Remove ${label}`}
+            onClick={open}
+          >
+            Remove
+          </Button>
+        ) : null}
+      </span>
+      <Confirm
+        title={`Remove ${label}?`}
+        label="Remove"
+        keep="Keep them"
+        isOpen={asks}
+        onClose={close}
+        run={remove}
+      >
+        <span>
+          {isMe ? "You leave this workspace, and see nothing of it any more. " : ""}
+          Sessions and tokens for this workspace end at once. Credentials that were stored stay:
+          they are the workspace's.
+        </span>
+      </Confirm>
+    </li>
+  );
+}
+
+const useInvitations = () => {
+  const { workspaceId = "" } = useMe();
+  return useQuery({
+    queryKey: ["in", "invitations"],
+    queryFn: () =>
+      ask(
+        api.GET("/workspaces/{workspace_id}/members/invitations", {
+          params: {
+            path: { workspace_id: workspaceId },
+            query: { status: "pending", limit: 200 },
+          },
+        }),
+      ),
+    refetchInterval: 10_000,
+  });
+};
+
+function Invitations() {
+  const invitations = useInvitations();
+  return (
+    <section>
+      <h2 className="section">Invited</h2>
+      <Loaded query={invitations}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <span className="dim">No invitation is open.</span>
+          ) : (
+            <ul className="rows">
+              {items.map((one) => (
+                <InvitationRow key={one.invitation_id} invitation={one} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}
+
+const delivered: Readonly<Record<Invitation["delivery"], string>> = {
+  pending: "The mail is on its way",
+  sent: "The mail was sent",
+  failed: "The mail could not be sent. Send it again; if it fails again, ask the operator.",
+};
+
+function InvitationRow({ invitation }: { readonly invitation: Invitation }) {
+  const { email, role, delivery, expires_at: ends, invitation_id: id } = invitation;
+  const { workspaceId = "" } = useMe();
+  const queries = useQueryClient();
+  const [busy, setBusy] = useState<"resend" | "revoke">();
+  const act = async (verb: "resend" | "revoke") => {
+    setBusy(verb);
+    try {
+      const params = { path: { workspace_id: workspaceId, invitation_id: id } };
+      if (verb === "resend") {
+        const made = await ask(
+          api.POST("/workspaces/{workspace_id}/members/invitations/{invitation_id}/resend", {
+            params,
+          }),
+        );
+        tell.outcome(made, "Sent again. The link that was sent before has ended.");
+      } else {
+        const made = await ask(
+          api.POST("/workspaces/{workspace_id}/members/invitations/{invitation_id}/revoke", {
+            params,
+          }),
+        );
+        tell.outcome(made, "Revoked. Its link has ended.");
+      }
+    } catch (error) {
+      tell.problem(error);
+    } finally {
+      setBusy(undefined);
+      await queries.invalidateQueries({ queryKey: ["in", "invitations"] });
+    }
+  };
+  return (
+    <li className="row">
+      <span>
+        <span className="name">{email}</span>
+        <br />
+        <span className="dim">{spoken(role)}</span>
+      </span>
+      <span className={delivery === "failed" ? "wide wrong" : "wide dim"}>
+        {delivered[delivery]}
+      </span>
+      <span className="dim later">
+        Ends <Ago at={ends} />
+      </span>
+      <span className="right actions" style={{ gap: "0.25rem" }}>
+        <Button
+          size="xs"
+          variant="subtle"
+          aria-label={`Send again to ${email}`}
+          loading={busy === "resend"}
+          onClick={() => void act("resend")}
+        >
+          Send again
+        </Button>
+        <Button
+          size="xs"
+          variant="subtle"
+          color="red"
+          aria-label={`Revoke the invitation of ${email}`}
+          loading={busy === "revoke"}
+          onClick={() => void act("revoke")}
+        >
+          Revoke
+        </Button>
+      </span>
+    </li>
+  );
+}
+
+function Invite({ onClose }: { readonly onClose: () => void }) {
+  const { workspaceId = "" } = useMe();
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<schemas["Role"]>("viewer");
+  const [days, setDays] = useState(7);
+  const [message, setMessage] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem>();
+  const queries = useQueryClient();
+  const send = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      const made = await ask(
+        api.POST("/workspaces/{workspace_id}/members/invitations", {
+          params: { path: { workspace_id: workspaceId } },
+          body: {
+            email: email.trim(),
+            role,
+            expires_in_days: days,
+            ...(message.trim() === "" ? {} : { message: message.trim() }),
+          },
+        }),
+      );
+      tell.outcome(made, `${email.trim()} is invited.`);
+      onClose();
+    } catch (error) {
+      setProblem(toProblem(error));
+    } finally {
+      setBusy(false);
+      await queries.invalidateQueries({ queryKey: ["in", "invitations"] });
+    }
+  };
+  return (
+    <Modal opened onClose={onClose} title="Invite somebody" centered>
+      <form className="stack" noValidate onSubmit={(event) => void send(event)}>
+        <TextInput
+          type="email"
+          label="E-mail address"
+          description="A link goes there. Whoever opens it is in."
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+          error={problem?.fields.email}
+          required
+          data-autofocus
+        />
+        <RoleField value={role} onChange={setRole} />
+        <NumberInput
+          label="Days that the link is good"
+          value={days}
+          min={1}
+          max={30}
+          w="10rem"
+          onChange={(next) => setDays(Number(next) || 7)}
+        />
+        <Textarea
+          label="Message"
+          value={message}
+          onChange={(event) => setMessage(event.currentTarget.value)}
+          maxLength={1_000}
+          autosize
+          minRows={2}
+        />
+        {problem === undefined ? null : <ProblemNote error={problem} />}
+        <div className="actions">
+          <Button type="submit" loading={isBusy} disabled={email.trim() === ""}>
+            Invite
+          </Button>
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,157 @@
+/** A token for an agent, a program or a terminal. It is shown once. */
+import { Alert, Button, Modal, NativeSelect, NumberInput, TextInput } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { api, ask, isProposal } from "../api/client.ts";
+import { type Problem, toProblem } from "../api/problem.ts";
+import type { schemas } from "../api/schema.ts";
+import { moment } from "../model/words.ts";
+import { RoleField } from "./role-field.tsx";
+import { ProblemNote } from "./states.tsx";
+import { tell } from "./tell.ts";
+
+const users = [
+  { value: "mcp", label: "An agent: its changes wait for approval" },
+  { value: "api", label: "A program: it does at once what its role may" },
+  { value: "cli", label: "A person at a terminal" },
+];
+
+/** Of programs; of others half a day would be the server's own. */
+const firstDays: Readonly<Record<schemas["Client"], number>> = { mcp: 7, api: 90, cli: 1 };
+
+export function NewToken({ onClose }: { readonly onClose: () => void }) {
+  const [made, setMade] = useState<schemas["CreateSessionResult"]>();
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={made === undefined ? "Create a token" : "Keep the token now"}
+      closeOnClickOutside={made === undefined}
+      centered
+    >
+      {made === undefined ? (
+        <Form onMade={setMade} onClose={onClose} />
+      ) : (
+        <Made session={made} onClose={onClose} />
+      )}
+    </Modal>
+  );
+}
+
+function Form({
+  onMade,
+  onClose,
+}: {
+  readonly onMade: (made: schemas["CreateSessionResult"]) => void;
+  readonly onClose: () => void;
+}) {
+  const [name, setName] = useState("");
+  const [client, setClient] = useState<schemas["Client"]>("mcp");
+  const [role, setRole] = useState<schemas["Role"]>("editor");
+  const [days, setDays] = useState(firstDays.mcp);
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem>();
+  const queries = useQueryClient();
+  const create = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      const made = await ask(
+        api.POST("/sessions", { body: { name: name.trim(), client, role, expires_in_days: days } }),
+      );
+      if (isProposal(made)) {
+        tell.outcome(made, "");
+        onClose();
+      } else onMade(made);
+      await queries.invalidateQueries({ queryKey: ["in", "sessions"] });
+    } catch (error) {
+      setProblem(toProblem(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form className="stack" noValidate onSubmit={(event) => void create(event)}>
+      <TextInput
+        label="Name"
+        description="By which you know it in the list."
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={problem?.fields.name}
+        required
+        data-autofocus
+      />
+      <NativeSelect
+        label="Who uses it"
+        value={client}
+        data={users}
+        onChange={(event) => {
+          const next = event.currentTarget.value as schemas["Client"];
+          setClient(next);
+          setDays(firstDays[next]);
+        }}
+      />
+      <RoleField
+        value={role}
+        description="The most that it may do; never more than you."
+        onChange={setRole}
+      />
+      <NumberInput
+        label="Days that it is good"
+        value={days}
+        min={1}
+        max={365}
+        w="10rem"
+        onChange={(next) => setDays(Number(next) || 1)}
+      />
+      {problem === undefined ? null : <ProblemNote error={problem} />}
+      <div className="actions">
+        <Button type="submit" loading={isBusy} disabled={name.trim() === ""}>
+          Create
+        </Button>
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Made({
+  session: { token, expires_at: ends, client },
+  onClose,
+}: {
+  readonly session: schemas["CreateSessionResult"];
+  readonly onClose: () => void;
+}) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = () =>
+    navigator.clipboard.writeText(token ?? "").then(
+      () => setCopied(true),
+      () => setCopied(false),
+    );
+  return (
+    <div className="stack">
+      <Alert color="yellow" variant="light">
+        It is shown here and never again. Whoever has it can do what it may.
+      </Alert>
+      <output className="token" aria-label="The token">
+        {token}
+      </output>
+      <span className="dim">
+        It ends {moment(ends)}.
+        {client === "mcp" ? " The agent's tools are at this server's /mcp." : ""}
+      </span>
+      <div className="actions">
+        {/* Browsers give the clipboard to pages over TLS, or of this machine, alone. */}
+        {window.isSecureContext ? (
+          <Button onClick={() => void copy()}>{isCopied ? "Copied" : "Copy"}</Button>
+        ) : null}
+        <Button variant="default" onClick={onClose}>
+          I have kept it
+        </Button>
+      </div>
+    </div>
+  );
+}
