@@ -46,7 +46,7 @@ export default defineRule({
     for (const place of places) {
       for (const { name: what, answer } of [
         ...[...envelopes, ...ownEnvelopes(lab, place, own)].map(inside200),
-        ...halfAnswers(lab, place.exchange, own),
+        ...halfAnswers(lab, place, own),
       ]) {
         const name = `${place.name} answered ${what}`;
         report.checked(name);

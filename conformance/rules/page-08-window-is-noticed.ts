@@ -1,20 +1,19 @@
 import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
-import type { Changes, Listing } from "../contract/learned.ts";
+import type { Changes } from "../contract/learned.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { edgeRequests, type RequestPlace, refuse } from "../derive/requests/rate-limits.ts";
 import { shorterThanStated } from "../derive/rows/half-answers.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { rowKeyOf, withRowCount } from "../derive/rows/page-rows.ts";
+import { statesTotal } from "../derive/rows/totals.ts";
 import {
   missingReads,
   type PagedRead,
   pagedReads,
   readPages,
-  treeOf,
   withoutPages,
 } from "../derive/sweeps/pages.ts";
-import { jsonLeaves, nameOf, scalarText } from "../learn/json.ts";
 
 const sampledReads = 5;
 /** Requests whose answers are made shorter than they say. */
@@ -149,28 +148,4 @@ async function tryDeclared(lab: Lab, report: Reporter, read: PagedRead, window: 
       `${name}: the read calls itself successful, with ${loss}. Expected: smaller listings, a failure, or a warning with a code and a count.`,
       exchangeEvidence("The last requests", observation.exchanges.slice(-10)),
     );
-}
-
-const totalName = /^(x?total[a-z]*)$/;
-/** Of a page by itself they may be the number of its own rows. */
-const countName = /^(count|recordcount|resultcount|rowcount|hits|nbhits|size)$/;
-
-/** True when every page says how many rows there are in all. */
-function statesTotal(lab: Lab, { whole }: PagedRead, listing: Listing): boolean {
-  const pages = whole.exchanges.filter(({ request }) => lab.learned.listingOf(request) === listing);
-  const isTotal = (name: string) =>
-    (totalName.test(name) && !/pages?$/.test(name)) || (pages.length > 1 && countName.test(name));
-  return (
-    pages.length > 0 &&
-    listing.rows.length > 0 &&
-    pages.every(({ answer }) => {
-      const tree = treeOf({ answer });
-      const leaves = "rows" in listing.paging ? [...jsonLeaves(tree, listing.paging.rows)] : [];
-      const headers = Object.entries(answer?.headers ?? {});
-      return [...leaves, ...headers].some(
-        ([pointer, value]) =>
-          isTotal(nameOf(pointer)) && scalarText(value) === String(listing.rows.length),
-      );
-    })
-  );
 }

@@ -8,6 +8,9 @@ import type { Lab } from "../../contract/lab.ts";
 import type { Listing } from "../../contract/learned.ts";
 import type { Answer, Exchange, ProviderRequest } from "../../contract/network.ts";
 import { jsonLeaves, nameOf, scalarText, toText, withValue } from "../../learn/json.ts";
+import type { RequestPlace } from "../requests/rate-limits.ts";
+import { keyFieldsOf } from "./cursors.ts";
+import { outputRows } from "./rows.ts";
 
 export interface HalfAnswer {
   /** "200 with 1 of 2 rows beside {"errors":[…]}". */
@@ -39,12 +42,12 @@ const graphqlErrors = { errors: [{ message: "Something failed.", path: ["rows", 
  */
 export function halfAnswers(
   lab: Lab,
-  { request, answer }: Exchange,
+  { exchange: { request, answer }, whole }: Pick<RequestPlace, "exchange" | "whole">,
   ownErrors: readonly object[],
 ): readonly HalfAnswer[] {
   const found = rowsOfAnswer(lab, { request, answer });
   if (!found || !answer) return [];
-  const { pointer, tree, rows } = found;
+  const { listing, pointer, tree, rows } = found;
   const half = rows.slice(0, rows.length >> 1);
   const errors = [...ownErrors, ...(isGraphql(request) ? [graphqlErrors] : [])];
   const beside = errors.flatMap((error) =>
@@ -59,7 +62,11 @@ export function halfAnswers(
           ),
         })),
   );
-  const instead = inPlaceOfRow.map((row) => ({
+  // What stands in a list of one record's own is passed on like any other value.
+  const isOfRecords = lab.streams.some(
+    (stream) => keyFieldsOf(listing, outputRows(whole.messages, stream), stream).length > 0,
+  );
+  const instead = (isOfRecords ? inPlaceOfRow : []).map((row) => ({
     name: `${answer.status} with ${JSON.stringify(row)} in place of its last row`,
     answer: withTree(answer, withValue(tree, pointer, [...rows.slice(0, -1), row])),
   }));

@@ -1,0 +1,164 @@
+/** Listings that change while they are read, at the borders of their pages. */
+import type { Lab } from "../contract/lab.ts";
+import type { Changes, Listing, ProviderRow } from "../contract/learned.ts";
+import { expectedKeys, type RowKey, resized } from "../derive/rows/page-rows.ts";
+import { statesTotal } from "../derive/rows/totals.ts";
+import { handsOutTokens, informativeListings, type PagedRead } from "../derive/sweeps/pages.ts";
+
+/** One change, at one border of the pages. */
+export interface Mutation {
+  /** "after the first page a row is added in front". */
+  readonly name: string;
+  /** Listings that it is tried on. */
+  readonly listings: readonly Listing[];
+  readonly changes: Pick<Required<Changes>, "rows" | "pageSize">;
+  /** The same rows as they are in the end, from the beginning. */
+  readonly settled: Pick<Required<Changes>, "rows" | "pageSize">;
+  /** Keys of rows that are there all the time, and become records. */
+  readonly stillThere: readonly string[];
+}
+
+interface Moment {
+  readonly field: string;
+  readonly pageSize: number;
+  /** Rows of the pages that were given. */
+  readonly readCount: number;
+}
+
+/** What the answers of a listing say of its pages. */
+interface Signs {
+  readonly tokens: boolean;
+  readonly total: boolean;
+  /** That more pages follow, by any word: a page that repeats another one is not the end then. */
+  readonly more: boolean;
+}
+
+interface Edit {
+  readonly name: string;
+  edit(rows: readonly ProviderRow[], moment: Moment): readonly ProviderRow[];
+  /**
+   * Whether a connector can see what it did. Where pages are counted, a row that is deleted from a
+   * page that was read pulls another one onto it: only a total that falls tells of that.
+   */
+  isSeen(by: Signs): boolean;
+}
+
+const edits: readonly Edit[] = [
+  {
+    name: "a row is added in front",
+    edit: (rows, { field }) => [...copiesOf(rows.slice(0, 1), field), ...rows],
+    isSeen: () => true,
+  },
+  {
+    name: "as many rows as a page holds are added in front",
+    edit: (rows, { field, pageSize }) => [...copiesOf(rows.slice(0, pageSize), field), ...rows],
+    isSeen: ({ tokens, more }) => !tokens && more,
+  },
+  {
+    name: "a row is added at the end",
+    edit: (rows, { field }) => [...rows, ...copiesOf(rows.slice(-1), field)],
+    isSeen: () => true,
+  },
+  {
+    name: "a row that was not read yet is deleted",
+    edit: (rows, { readCount }) => rows.filter((_, at) => at !== readCount),
+    isSeen: () => true,
+  },
+  {
+    name: "a row of the first page is deleted",
+    edit: (rows) => rows.slice(1),
+    isSeen: ({ tokens, total }) => tokens || total,
+  },
+  {
+    name: "as many rows as a page holds are deleted from the front",
+    edit: (rows, { pageSize }) => rows.slice(pageSize),
+    isSeen: ({ tokens, total }) => !tokens && total,
+  },
+];
+
+/** Far from the numbers of other made-up keys. */
+const copyNumber = 77_777;
+/** Made-up rows of one listing at most. */
+const maxRows = 2_000;
+
+const copiesOf = (rows: readonly ProviderRow[], field: string): readonly ProviderRow[] =>
+  rows.flatMap((row, at) => resized([row], 2, field, copyNumber + at).slice(1));
+
+const pageSizeOf = (listing: Listing) =>
+  handsOutTokens(listing) && listing.rows.length <= listing.pageSize
+    ? Math.ceil(listing.rows.length / 2)
+    : listing.pageSize;
+
+/**
+ * Two pages of rows: the recorded ones, in smaller pages where the provider says what comes next,
+ * with copies elsewhere.
+ */
+function rowsBefore(listing: Listing, { fields }: RowKey): readonly ProviderRow[] {
+  const { rows } = listing;
+  return rows.length > pageSizeOf(listing)
+    ? rows
+    : resized(rows, Math.min(2 * listing.pageSize, maxRows), fields.get(listing) ?? "", 1);
+}
+
+const borderCount = (listing: Listing, key: RowKey) =>
+  listing.rows.length === 0
+    ? 0
+    : Math.ceil(rowsBefore(listing, key).length / pageSizeOf(listing)) - 1;
+
+/**
+ * Each change at the first and the last border, at every one when the run is exhaustive. Tokens keep
+ * their place alike at all of them.
+ */
+export function mutationsOf(lab: Lab, read: PagedRead, key: RowKey): readonly Mutation[] {
+  const listings = [...key.fields.keys()].filter(
+    (listing) => read.listings.includes(listing) && borderCount(listing, key) > 0,
+  );
+  const most = Math.max(0, ...listings.map((listing) => borderCount(listing, key)));
+  const informative = informativeListings(lab, read);
+  const borders = Array.from({ length: most }, (_, at) => at + 1);
+  return lab.sample(borders, 2).flatMap((border) =>
+    edits.flatMap((edit) => {
+      const changed = listings.filter((listing) => {
+        const tokens = handsOutTokens(listing);
+        if (tokens && border > 1 && !lab.isExhaustive) return false;
+        const total = statesTotal(lab, read, listing);
+        return edit.isSeen({ tokens, total, more: total || informative.includes(listing) });
+      });
+      return changed.length === 0 ? [] : [mutation(read, key, changed, edit, border)];
+    }),
+  );
+}
+
+function mutation(
+  read: PagedRead,
+  key: RowKey,
+  listings: readonly Listing[],
+  { name, edit }: Edit,
+  border: number,
+): Mutation {
+  const pageSize = (listing: Listing) =>
+    listings.includes(listing) ? pageSizeOf(listing) : undefined;
+  const rows = (listing: Listing, all: readonly ProviderRow[], pageCount: number) => {
+    if (!listings.includes(listing)) return all;
+    const before = rowsBefore(listing, key);
+    const own = Math.min(border, borderCount(listing, key));
+    if (pageCount < own) return before;
+    const field = key.fields.get(listing) ?? "";
+    return edit(before, {
+      field,
+      pageSize: pageSizeOf(listing),
+      readCount: own * pageSizeOf(listing),
+    });
+  };
+  const end = Number.POSITIVE_INFINITY;
+  const settled = (listing: Listing, all: readonly ProviderRow[]) => rows(listing, all, end);
+  const after = expectedKeys(read, key, { rows: settled });
+  const before = expectedKeys(read, key, { rows: (listing, all) => rows(listing, all, 0) });
+  return {
+    name: `after page ${border} of ${listings[0]?.id}${listings.length > 1 ? ` and ${listings.length - 1} more` : ""} ${name}`,
+    listings,
+    changes: { rows, pageSize },
+    settled: { rows: settled, pageSize },
+    stillThere: [...before].filter((one) => after.has(one)),
+  };
+}
