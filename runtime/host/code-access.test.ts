@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { packageRoot, runtimeFolder } from "../wire/location.ts";
 import { packageRoots, readablePaths } from "./code-access.ts";
+import { isBundled, sandboxFolder } from "./sandbox-code.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -42,9 +43,10 @@ test("a connector may read its code and its packages, not the files beside them"
 
 test("of the runtime a worker may read what the sandbox runs, nothing of the host", () => {
   const readable = access()
-    .filter((path) => path.startsWith(runtimeFolder))
-    .map((path) => path.slice(runtimeFolder.length));
-  expect(readable.sort()).toEqual([...["author.ts", "contract/", "manifest/", "wire/", "worker/"]]);
+    .filter((path) => path.startsWith(sandboxFolder) || path.startsWith(runtimeFolder))
+    .map((path) => path.slice(sandboxFolder.length));
+  const author = isBundled ? "author.js" : "author.ts";
+  expect(readable.sort()).toEqual([author, "contract/", "manifest/", "wire/", "worker/"]);
 });
 
 test("a declarative manifest is readable, and nothing beside it", async () => {

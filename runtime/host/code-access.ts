@@ -4,24 +4,13 @@
  * fixtures, .env) stay unreadable.
  */
 import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
-import { dirname, extname, join, sep } from "node:path";
+import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ConnectorError } from "../contract/errors.ts";
-import { moduleEnding, packageRoot, runtimeFolder } from "../wire/location.ts";
+import { packageRoot } from "../wire/location.ts";
 import { packagePaths } from "./package-access.ts";
+import { isBundled, sandboxCode } from "./sandbox-code.ts";
 
-/**
- * The part of this package that the worker and the connectors run. A built package has its shared
- * code in `worker/` too.
- * @see build/runtime.ts
- */
-export const sandboxCode: readonly string[] = [
-  join(packageRoot, "package.json"),
-  `${runtimeFolder}author${moduleEnding}`,
-  ...["worker", "manifest", "wire", "contract"].map((folder) => `${runtimeFolder}${folder}${sep}`),
-  // What a built connector has of third parties' packages.
-  ...(moduleEnding === ".js" ? [join(runtimeFolder, "../packages") + sep] : []),
-];
 const codeExtensions = new Set([".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".wasm"]);
 const maxCodeFiles = 5_000;
 
@@ -42,10 +31,7 @@ export function readablePaths(connectorUrl: string): readonly string[] {
  * The folders from which the worker's code imports packages. A built package brings what it and its
  * connectors need of them, so that nothing installed beside it is looked through, or readable.
  */
-export const packageRoots = (
-  moduleRoot: string,
-  isBuilt = moduleEnding === ".js",
-): readonly string[] =>
+export const packageRoots = (moduleRoot: string, isBuilt = isBundled): readonly string[] =>
   [packageRoot, moduleRoot].filter((root) => !isBuilt || root !== packageRoot);
 
 /** The files of a connector itself. */

@@ -11,7 +11,7 @@ import { ConnectorError } from "../contract/errors.ts";
 import type { JsonValue } from "../contract/json.ts";
 import { canonicalize } from "../wire/canonical-json.ts";
 import { packageRoot } from "../wire/location.ts";
-import { codeOf, sandboxCode } from "./code-access.ts";
+import { codeOf } from "./code-access.ts";
 import {
   closurePaths,
   fileAt,
@@ -19,6 +19,7 @@ import {
   packageClosure,
   packageFiles,
 } from "./package-closure.ts";
+import { sandboxCode } from "./sandbox-code.ts";
 
 /** The code as it is now. */
 export interface ConnectorCode {

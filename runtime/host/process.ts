@@ -7,10 +7,11 @@ import { existsSync, readFileSync } from "node:fs";
 import type { Duplex } from "node:stream";
 import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
-import { isSourceRun, moduleEnding, runtimeFolder } from "../wire/location.ts";
+import { isSourceRun } from "../wire/location.ts";
 import { bubblewrapCommand } from "./bubblewrap.ts";
 import { collectorFlags } from "./collector.ts";
 import { inheritedAsNull } from "./descriptors.ts";
+import { workerEntry } from "./sandbox-code.ts";
 
 export interface WorkerProcess {
   /** Frames, both ways. */
@@ -62,7 +63,6 @@ const switchedOff = ["--no-experimental-ffi", "--no-experimental-webstorage", "-
 
 /** @throws SANDBOX_UNAVAILABLE when the level needs something that is not installed */
 export function startProcess(options: ProcessOptions): WorkerProcess {
-  const entry = `${runtimeFolder}worker/entry${moduleEnding}`;
   const node = [
     process.execPath,
     "--permission",
@@ -76,7 +76,7 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
     "--max-semi-space-size=8",
     ...collectorFlags,
     ...(isSourceRun ? ["--conditions=svc-source"] : []),
-    entry,
+    workerEntry,
   ];
   const command =
     options.level === "bubblewrap" ? bubblewrapCommand(node, options.paths) : dieWithHost(node);
