@@ -39,6 +39,7 @@ export const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
   CONNECTION_FAILED: "transient",
   PROVIDER_TIMEOUT: "transient",
   DATA_CHANGED: "transient",
+  CHANGES_LOST: "transient",
   REQUEST_REJECTED: "provider",
   RESPONSE_INVALID: "provider",
   RESPONSE_TOO_LARGE: "provider",

@@ -99,7 +99,16 @@ export interface DatabaseContext<Config> extends BaseContext<Config> {
    * @throws HOST_UNKNOWN, ADDRESS_REFUSED, CONNECTION_FAILED, TLS_FAILED, CREDENTIALS_REJECTED,
    * DATABASE_UNUSABLE
    */
-  connect(): Promise<ByteStream>;
+  connect(options?: ConnectOptions): Promise<ByteStream>;
+}
+
+export interface ConnectOptions {
+  /**
+   * A session of PostgreSQL's streaming replication with the database, for a logical slot that the
+   * egress names (`replication`). The host lets through what reading that slot needs, and nothing
+   * else.
+   */
+  readonly isReplication?: boolean | undefined;
 }
 
 /** The context that fits the declared egress. */

@@ -329,6 +329,11 @@ interface DatabaseEgress<Field extends string> {
 
 export interface PostgresEgress<Field extends string = string> extends DatabaseEgress<Field> {
   readonly kind: "postgres";
+  /**
+   * The setting with the name of a logical replication slot: where it is filled in, sessions of
+   * replication may be opened for this slot, and for temporary ones whose names begin with it.
+   */
+  readonly replicationSlot?: Field | `${Field}.${string}`;
 }
 
 /** MySQL, MariaDB and what speaks as they do. */

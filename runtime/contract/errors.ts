@@ -220,6 +220,12 @@ export const errorTable = {
     message: "The provider's rate limit is used up.",
     fix: "Nothing to do: a later run goes on from the last checkpoint.",
   },
+  CHANGES_LOST: {
+    kind: "transient",
+    http: 409,
+    message: "The log has not all changes of {stream} any more[: {reason}].",
+    fix: "Nothing to do: the next run reads its rows anew, and they take the place of those that are there when all have come.",
+  },
   PROVIDER_UNAVAILABLE: {
     kind: "transient",
     http: 502,

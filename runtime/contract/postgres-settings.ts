@@ -111,9 +111,17 @@ export const postgresSettings = (role: string) => ({
   ),
 });
 
-/** Declares the PostgreSQL server that {@link postgresSettings} name. */
-export const postgresServer = (): PostgresEgress<keyof ReturnType<typeof postgresSettings>> =>
-  postgres({
+type Setting = keyof ReturnType<typeof postgresSettings>;
+
+/**
+ * Declares the PostgreSQL server that {@link postgresSettings} name.
+ * @param more settings that the connector adds: see {@link PostgresEgress.replicationSlot}
+ */
+export const postgresServer = <const Slot extends string = never>(
+  more: { readonly replicationSlot?: Slot } = {},
+): PostgresEgress<Setting | Slot> =>
+  postgres<Setting | Slot>({
+    ...more,
     host: "host",
     port: "port",
     database: "database",

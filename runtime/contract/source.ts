@@ -63,12 +63,24 @@ export interface Source<
    * stream at a time; a failure ends this stream only. The next value is asked for when the output
    * has room, so memory stays bounded.
    * @param state what the last checkpoint held; undefined = from the beginning. It is frozen.
+   * @param selection all streams of this run with their states, this one included: for sources whose
+   * streams share something that is given back when none needs it any more, as a log of changes
    */
   read(
     ctx: Context<PublicConfig<Spec>, E>,
     stream: SelectedStream<S>,
     state: ([TSchema] extends [State] ? JsonValue : Static<State>) | undefined,
+    selection?: readonly StreamBeginning<
+      S,
+      [TSchema] extends [State] ? JsonValue : Static<State>
+    >[],
   ): AsyncIterable<Output<[TSchema] extends [State] ? unknown : Unfinished<Static<State>>>>;
+}
+
+/** A stream of a run, and the state that it goes on from. */
+export interface StreamBeginning<S extends Stream = Stream, State = JsonValue> {
+  readonly stream: SelectedStream<S>;
+  readonly state: State | undefined;
 }
 
 /** A checkpoint may hold undefined where a property may be absent: JSON leaves it out. */

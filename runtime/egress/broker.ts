@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Clock } from "../contract/clock.ts";
+import type { ConnectOptions } from "../contract/context.ts";
 import type { Egress } from "../contract/egress.ts";
 import type { HostOptions, ProviderRequest } from "../contract/host.ts";
 import type { JsonObject } from "../contract/json.ts";
@@ -66,7 +67,7 @@ export interface Broker {
    */
   request(call: HttpCall, signal: AbortSignal, room?: () => Promise<void>): Promise<HttpAnswer>;
   /** An authenticated database session after its start-up. @throws ConnectorError */
-  connect(signal: AbortSignal): Promise<Duplex>;
+  connect(signal: AbortSignal, options?: ConnectOptions): Promise<Duplex>;
   /** Requests that reached the network, retries included. */
   readonly requestCount: number;
   /** Ends every connection. Requests under way fail with CANCELLED. */

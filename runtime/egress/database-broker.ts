@@ -34,6 +34,8 @@ export interface DatabaseLogin {
   readonly tls: TlsOptions;
   /** False: no transaction may write, unless the session itself asks for it. */
   readonly mayWrite: boolean;
+  /** The slot that the session is for; undefined: it is one of SQL. */
+  readonly replicationSlot?: string | undefined;
 }
 
 /**
@@ -62,7 +64,11 @@ export function createDatabaseBroker(
   let requestCount = 0;
 
   /** One try, with TLS or without as the mode says. */
-  const open = async (mode: SslMode, signal: AbortSignal): Promise<() => Duplex> => {
+  const open = async (
+    mode: SslMode,
+    signal: AbortSignal,
+    replicationSlot: string | undefined,
+  ): Promise<() => Duplex> => {
     requestCount++;
     const { host, port, rootCertificate, tunnel, user, database, password } = target;
     const dialled = await dialGuarded(
@@ -87,6 +93,7 @@ export function createDatabaseBroker(
         password,
         tls: { host, rootCertificate, extraCa: seams?.ca },
         mayWrite: options.mayWrite ?? false,
+        replicationSlot,
       });
     } catch (error) {
       dialled.destroy();
@@ -100,14 +107,17 @@ export function createDatabaseBroker(
    * "allow" and "prefer" try the other way when the server's access rules refuse the first, as
    * libpq does.
    */
-  const openByMode = async (signal: AbortSignal): Promise<() => Duplex> => {
+  const openByMode = async (
+    signal: AbortSignal,
+    slot: string | undefined,
+  ): Promise<() => Duplex> => {
     const [first, second] = attempts[target.sslMode];
     try {
-      return await open(first, signal);
+      return await open(first, signal, slot);
     } catch (error) {
       const isRefused = error instanceof ConnectorError && error.details.rule === "access";
       if (second === undefined || !isRefused || signal.aborted) throw error;
-      return await open(second, signal).catch((again: unknown) => {
+      return await open(second, signal, slot).catch((again: unknown) => {
         // A server without TLS: then the first answer is the one that counts.
         throw again instanceof ConnectorError && again.code === "TLS_FAILED" ? error : again;
       });
@@ -119,7 +129,8 @@ export function createDatabaseBroker(
       return requestCount;
     },
     request: () => Promise.reject(new ConnectorError("INTERNAL")),
-    async connect(signal): Promise<Duplex> {
+    async connect(signal, { isReplication = false } = {}): Promise<Duplex> {
+      const slot = isReplication ? slotOf(declaration, config) : undefined;
       const timeout = AbortSignal.timeout(startupTimeoutMs);
       const reasonToStop = () => {
         if (signal.aborted || closing.signal.aborted) return new ConnectorError("CANCELLED");
@@ -136,7 +147,10 @@ export function createDatabaseBroker(
       }
       sessionCount++;
       try {
-        const startRelay = await openByMode(AbortSignal.any([signal, closing.signal, timeout]));
+        const startRelay = await openByMode(
+          AbortSignal.any([signal, closing.signal, timeout]),
+          slot,
+        );
         const relay = startRelay();
         relay.once("close", () => sessionCount--);
         return relay;
@@ -154,6 +168,19 @@ export function createDatabaseBroker(
       );
     },
   };
+}
+
+/** @throws CONNECTOR_PROTOCOL when the connector declares none, or the user has set none */
+function slotOf(
+  declaration: PostgresEgress | MysqlEgress,
+  config: BrokerOptions["config"],
+): string {
+  const field = declaration.kind === "postgres" ? declaration.replicationSlot : undefined;
+  const slot = field === undefined ? undefined : configValue(config, field);
+  if (typeof slot === "string" && slot !== "") return slot;
+  throw new ConnectorError("CONNECTOR_PROTOCOL", {
+    problem: "a session of replication without a slot in the settings",
+  });
 }
 
 const attempts: Readonly<Record<SslMode, readonly [SslMode, SslMode?]>> = {

@@ -14,6 +14,13 @@ export interface Credentials {
   readonly password: string;
 }
 
+export interface LoginOptions {
+  /** Default: no transaction may write, unless the session itself asks for it. */
+  readonly mayWrite?: boolean | undefined;
+  /** A session of streaming replication with the database, in which SQL can be said too. */
+  readonly isReplication?: boolean | undefined;
+}
+
 /** A socket in the state "ready for query", with what its start-up said. */
 export interface LoggedIn {
   readonly socket: Duplex;
@@ -44,7 +51,7 @@ const knownMethods = new Set([0, 3, 5, 10, 11, 12]);
 export async function logIn(
   socket: Duplex,
   { user, database, password }: Credentials,
-  mayWrite = false,
+  { mayWrite = false, isReplication = false }: LoginOptions = {},
 ): Promise<LoggedIn> {
   const parameters = new Map<string, string>();
   const reader = createMessageReader();
@@ -86,6 +93,7 @@ export async function logIn(
     password: () => password,
     host: "guarded",
     application_name: "svc",
+    ...(isReplication ? { replication: "database" } : {}),
   });
   // Failures are thrown by connect and query; when the facade goes, `pg` complains once more.
   client.on("error", () => {});
@@ -98,7 +106,7 @@ export async function logIn(
     await Promise.race([loggingIn, failed.promise]);
     return { socket, parameters, rest: reader.rest() };
   } catch (error) {
-    throw toLoginError(error);
+    throw toLoginError(error, isReplication);
   } finally {
     socket.pause();
     socket.off("data", onData).off("close", onClose);
@@ -123,7 +131,7 @@ const notPostgres = () =>
   new ConnectorError("CONNECTION_FAILED", { reason: "this is not a PostgreSQL server" });
 
 /** By SQLSTATE, or by the kind of failure: the text of the server and of `pg` goes nowhere. */
-function toLoginError(error: unknown): ConnectorError {
+function toLoginError(error: unknown, isReplication: boolean): ConnectorError {
   if (error instanceof ConnectorError) return error;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   const unusable = (reason: string) => new ConnectorError("DATABASE_UNUSABLE", { reason });
@@ -137,12 +145,18 @@ function toLoginError(error: unknown): ConnectorError {
     case "3D000":
       return unusable("it does not exist");
     case "42501":
-      return new ConnectorError("PERMISSION_DENIED", { reason: "connecting to the database" });
+      return new ConnectorError("PERMISSION_DENIED", {
+        reason: isReplication
+          ? "the role may not replicate; an administrator runs ALTER ROLE … REPLICATION (in Amazon RDS: GRANT rds_replication TO …)"
+          : "connecting to the database",
+      });
     case "55000":
       return unusable("it does not accept connections");
     case "53300":
       return new ConnectorError("CONNECTION_FAILED", {
-        reason: "the server has no free connection",
+        reason: isReplication
+          ? "the server has no free connection for replication (max_wal_senders)"
+          : "the server has no free connection",
       });
     case "57P01":
     case "57P02":

@@ -7,6 +7,16 @@ import type { LoggedIn } from "./postgres-login.ts";
 import { createAnswerGauge, toStartupAnswer } from "./postgres-messages.ts";
 import { createRelayStream, startupError } from "./relay-stream.ts";
 
+interface RelayOptions {
+  /**
+   * The client is in this process, and not behind a worker's limit of memory: answers that would
+   * fill it end the stream.
+   */
+  readonly isInHost?: boolean | undefined;
+  /** Says whether the next bytes of the client may go on; else the stream ends. */
+  readonly mayForward?: ((chunk: Buffer) => boolean) | undefined;
+}
+
 /** Codes in the place of a protocol version. Protocol section 55.7. */
 const requestCodes = { cancel: 80_877_102, ssl: 80_877_103, gss: 80_877_104 } as const;
 /** The server's own bound, MAX_STARTUP_PACKET_LENGTH. */
@@ -16,10 +26,11 @@ const maxStartupBytes = 10_000;
  * A byte stream on which a client can start: requests for encryption are answered with no, the
  * start-up message (whatever its user and database) with the session that exists. From then on
  * bytes pass unchanged both ways. A cancel request ends the stream.
- * @param isInHost the client is in this process, and not behind a worker's limit of memory: answers
- * that would fill it end the stream
  */
-export function createRelay({ parameters, ...session }: LoggedIn, isInHost = false): Duplex {
+export function createRelay(
+  { parameters, ...session }: LoggedIn,
+  { isInHost = false, mayForward }: RelayOptions = {},
+): Duplex {
   let startup: Buffer = Buffer.alloc(0);
   const take = (chunk: Buffer) => {
     startup = Buffer.concat([startup, chunk]);
@@ -39,5 +50,10 @@ export function createRelay({ parameters, ...session }: LoggedIn, isInHost = fal
     }
     return { answer: Buffer.concat(answers) };
   };
-  return createRelayStream(session, { take }, isInHost ? createAnswerGauge() : undefined);
+  return createRelayStream(
+    session,
+    { take },
+    isInHost ? createAnswerGauge() : undefined,
+    mayForward,
+  );
 }

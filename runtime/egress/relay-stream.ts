@@ -28,11 +28,15 @@ export interface RelayedSession {
   readonly rest: Buffer;
 }
 
-/** @param mayPass says whether the next bytes of the server may go on; else the stream ends */
+/**
+ * @param mayPass says whether the next bytes of the server may go on; else the stream ends
+ * @param mayForward the same for bytes of the worker
+ */
 export function createRelayStream(
   { socket, rest }: RelayedSession,
   start: RelayStart,
   mayPass: (chunk: Buffer) => boolean = () => true,
+  mayForward: (chunk: Buffer) => boolean = () => true,
 ): Duplex {
   let isStarted = false;
 
@@ -74,7 +78,8 @@ export function createRelayStream(
       socket.off("drain", settle).off("close", settle);
       done();
     };
-    if (socket.destroyed) done(connectionLost());
+    if (!mayForward(chunk)) done(notAllowed());
+    else if (socket.destroyed) done(connectionLost());
     else if (socket.write(chunk)) done();
     else socket.on("drain", settle).on("close", settle);
   }
@@ -95,6 +100,10 @@ export function createRelayStream(
 
 const answerTooLarge = () =>
   new ConnectorError("CONNECTION_FAILED", { reason: "an answer of the server is too large" });
+const notAllowed = () =>
+  new ConnectorError("CONNECTOR_PROTOCOL", {
+    problem: "it says to the server what this session is not for",
+  });
 const connectionLost = () => new ConnectorError("CONNECTION_FAILED", { reason: "reset" });
 
 /** The worker's client says something else than a client that starts. */

@@ -41,6 +41,9 @@ export function egressFields(egress: AuthenticatedEgress): EgressField[] {
       ...(sslRootCertificate ? [open(sslRootCertificate)] : []),
       ...(tunnel ? [tunnel.host, tunnel.port, tunnel.user, tunnel.hostKey].map(open) : []),
       ...(tunnel ? [tunnel.privateKey, tunnel.password].map(hidden) : []),
+      ...(egress.kind === "postgres" && egress.replicationSlot
+        ? [open(egress.replicationSlot)]
+        : []),
     ];
   }
   const base =

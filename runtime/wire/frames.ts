@@ -31,7 +31,7 @@ export const frameKind = {
   manifest: 33, //   what the connector says of itself
   request: 34, //    id · HttpCall
   sleep: 35, //      id · {durationMs}
-  connect: 36, //    id · open a database session
+  connect: 36, //    id · {isReplication}: open a database session
   log: 37, //        {level, message, fields}
   streams: 38, //    CatalogStream[]: a part of the catalog
   status: 39, //     id · {status, error?, nulledCount}

@@ -4,6 +4,7 @@
  */
 
 import { Duplex } from "node:stream";
+import type { ConnectOptions } from "../contract/context.ts";
 import { ConnectorError, fromErrorRecord } from "../contract/errors.ts";
 import { asSocket } from "../wire/as-socket.ts";
 import {
@@ -19,7 +20,7 @@ import type { TextAnswer } from "../wire/http-sender.ts";
 export interface Calls {
   request(call: HttpCall): Promise<TextAnswer>;
   sleep(durationMs: number, signal?: AbortSignal): Promise<void>;
-  connect(): Promise<Duplex>;
+  connect(options?: ConnectOptions): Promise<Duplex>;
   /** The host's clock, at least as late as its last frame. */
   now(): number;
   /** From now on the clock moves only when the host says so. */
@@ -122,10 +123,10 @@ export function createCalls(writer: FrameWriter, signal: AbortSignal): Calls {
       writer.sendJson(frameKind.sleep, id, { durationMs });
       await answer.finally(() => ownSignal?.removeEventListener("abort", stop));
     },
-    async connect() {
+    async connect({ isReplication = false } = {}) {
       refuseIfCancelled();
       const { id, answer } = open(() => {});
-      writer.send(frameKind.connect, id);
+      writer.sendJson(frameKind.connect, id, { isReplication });
       await answer;
       return openSession(id);
     },

@@ -6,7 +6,7 @@ import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { isJsonObject } from "../contract/json.ts";
 import type { Output, Row } from "../contract/output.ts";
-import type { Source } from "../contract/source.ts";
+import type { Source, StreamBeginning } from "../contract/source.ts";
 import type { SelectedStream, Stream } from "../contract/stream.ts";
 import { batchFields } from "../wire/columns/fields.ts";
 import {
@@ -88,17 +88,21 @@ export async function read(
   selection: readonly StreamRequest[],
   signal: AbortSignal,
 ): Promise<void> {
+  const beginnings = selection.map((request) => ({
+    stream: selectStream(source, request),
+    state: beginningOf(request.state),
+  }));
   for (const [index, request] of selection.entries()) {
     if (signal.aborted) throw new ConnectorError("CANCELLED");
     writer.sendJson(frameKind.status, index, { status: "started" });
     const output = createStreamOutput(
-      selectStream(source, request),
+      (beginnings[index] as StreamBeginning).stream,
       batchFields(request),
       index,
       writer,
     );
     try {
-      await readStream(source, context, request, output, signal);
+      await readStream(source, context, request, output, beginnings, signal);
       await output.flush();
       writer.sendJson(frameKind.status, index, { status: "complete", ...output.summary() });
     } catch (error) {
@@ -118,12 +122,13 @@ async function readStream(
   context: AnyContext,
   request: StreamRequest,
   output: StreamOutput,
+  beginnings: readonly StreamBeginning[],
   signal: AbortSignal,
 ): Promise<void> {
-  const state = isBeginning(request.state) ? undefined : deepFreeze(structuredClone(request.state));
-  for await (const item of source.read(context, output.stream, state as never) as AsyncIterable<
-    Output<JsonValue>
-  >) {
+  const { stream } = output;
+  const state = beginnings.find((one) => one.stream === stream)?.state;
+  const items = source.read(context, stream, state as never, beginnings as never);
+  for await (const item of items as AsyncIterable<Output<JsonValue>>) {
     if (signal.aborted) throw new ConnectorError("CANCELLED");
     if (item?.type === "records") await output.records(item.rows);
     else if (item?.type === "batch") await output.batch(item.batch);
@@ -138,6 +143,9 @@ async function readStream(
   if (request.syncMode === "full_refresh") await output.checkpoint({});
   else if (!output.hasCheckpoint()) await output.checkpoint(request.state ?? {});
 }
+
+const beginningOf = (state: JsonValue | undefined) =>
+  isBeginning(state) ? undefined : deepFreeze(structuredClone(state));
 
 const isBeginning = (state: JsonValue | undefined) =>
   state === undefined ||
