@@ -125,10 +125,10 @@ export function createCalls(writer: FrameWriter, signal: AbortSignal): Calls {
     },
     async connect({ isReplication = false } = {}) {
       refuseIfCancelled();
-      const { id, answer } = open(() => {});
+      // Opened as the answer comes: what a server says first may be in the next frame.
+      const { id, answer } = open((frame) => openSession(frame.id));
       writer.sendJson(frameKind.connect, id, { isReplication });
-      await answer;
-      return openSession(id);
+      return await answer;
     },
     now: () => (isStill ? clockMs : Math.round(clockMs + performance.now() - clockReadMs)),
     standStill() {
