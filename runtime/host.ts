@@ -88,6 +88,7 @@ export {
   type Host,
   type HostEvent,
   type HostOptions,
+  maxParallelStreams,
   type PinnedSandbox,
   type ProviderRequest,
   pinnedSandboxes,

@@ -53,7 +53,10 @@ export async function addPipeline(
   { sourceId, destinationId }: { readonly sourceId: string; readonly destinationId: string },
   catalog: readonly CatalogStream[],
   selected: readonly string[],
-  changes: { readonly schema_change_policy?: Tables["pipelines"]["schema_change_policy"] } = {},
+  changes: {
+    readonly schema_change_policy?: Tables["pipelines"]["schema_change_policy"];
+    readonly parallel_streams?: number;
+  } = {},
 ): Promise<TestPipeline> {
   const now = new Date(control.services.clock.now());
   const [id, connectionId] = [createId("pipeline"), createId("connection")];

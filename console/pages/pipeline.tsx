@@ -1,4 +1,4 @@
-import { Alert, Button, Menu, Tabs, TextInput } from "@mantine/core";
+import { Alert, Button, Menu, NativeSelect, Tabs, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -257,6 +257,7 @@ function Settings({ pipeline }: Of) {
   const [name, setName] = useState(pipeline.name);
   const [schedule, setSchedule] = useState(pipeline.schedule);
   const [policy, setPolicy] = useState(pipeline.schema_change_policy);
+  const [parallel, setParallel] = useState(pipeline.parallel_streams);
   // Of what was there when the form was opened: what others change meanwhile is not written over.
   const [version, setVersion] = useState(pipeline.version);
   const [isBusy, setBusy] = useState(false);
@@ -270,7 +271,7 @@ function Settings({ pipeline }: Of) {
       const made = await ask(
         api.PATCH("/pipelines/{pipeline_id}", {
           params: { path, header: { "If-Match": `"v${version}"` } },
-          body: { name, schedule, schema_change_policy: policy },
+          body: { name, schedule, schema_change_policy: policy, parallel_streams: parallel },
         }),
       );
       if (!isProposal(made)) setVersion(made.version);
@@ -286,6 +287,7 @@ function Settings({ pipeline }: Of) {
     setName(pipeline.name);
     setSchedule(pipeline.schedule);
     setPolicy(pipeline.schema_change_policy);
+    setParallel(pipeline.parallel_streams);
     setVersion(pipeline.version);
     setProblem(undefined);
   };
@@ -309,6 +311,14 @@ function Settings({ pipeline }: Of) {
         />
       </div>
       <PolicyField value={policy} onChange={setPolicy} isReadOnly={!mayWrite} />
+      <NativeSelect
+        label="Streams at the same time"
+        description="Each is read in a process of its own."
+        data={["1", "2", "3", "4"]}
+        value={String(parallel)}
+        onChange={(event) => setParallel(Number(event.currentTarget.value))}
+        disabled={!mayWrite}
+      />
       {problem === undefined ? null : (
         <ProblemNote
           error={problem}

@@ -156,6 +156,66 @@ describe("a sync", () => {
     expect(Buffer.from(other).equals(key)).toBe(false);
   });
 
+  test("reads as many streams at the same time as its pipeline says", async () => {
+    const pipeline = await pipelineOf(["email_lists", "campaigns"], catalog, {
+      parallel_streams: 2,
+    });
+    const asked: unknown[] = [];
+    const watched = createSyncRunner({
+      ...host,
+      read: (reference, request, sink, options) => {
+        asked.push(request.parallelStreams);
+        return host.read(reference, request, sink, options);
+      },
+    });
+    expect(await run(pipeline, {}, watched)).toMatchObject({
+      status: "succeeded",
+      records_committed: 6,
+    });
+    expect(asked).toEqual([2]);
+    expect(await keys(pipeline, "_svc_campaigns")).toEqual(truth(mailer.truth.campaigns()));
+  });
+
+  test("tells of a column that has another type at the destination, so that every value fits", async () => {
+    const pipeline = await pipelineOf(["email_lists"]);
+    // As the source was before: counts in the place of names.
+    const [lists] = catalog.filter(({ name }) => name === "email_lists") as [CatalogStream];
+    const schema = lists.json_schema as { readonly properties: Record<string, object> };
+    const properties = { ...schema.properties, name: { type: "integer" } };
+    const counted = { ...lists, json_schema: { ...lists.json_schema, properties } };
+    const before = createSyncRunner({
+      ...host,
+      discover: async () => [counted],
+      async read(reference, request, { writeBatch: _, ...sink }, options) {
+        const row = Buffer.from('{"uuid":"a","name":7}\n');
+        return host.read(
+          reference,
+          request,
+          { ...sink, write: (stream) => sink.write(stream, row, 1) },
+          options,
+        );
+      },
+    });
+    expect(await run(pipeline, {}, before)).toMatchObject({ status: "succeeded" });
+    const job = await run(pipeline, { full_refresh: true });
+    expect(await messages(job.id)).toContain(
+      "A column of the destination has another type now, so that every value fits.",
+    );
+    const facts = await api.db
+      .selectFrom("event_facts")
+      .select("facts")
+      .where("type", "=", "schema.changed")
+      .where("subject_id", "=", pipeline.id)
+      .execute();
+    expect(facts).toMatchObject([
+      {
+        facts: {
+          changes: [{ stream: "email_lists", column: "name", from: "BIGINT", to: "VARCHAR" }],
+        },
+      },
+    ]);
+  });
+
   test("goes on from the state of the one before, unless all is wanted anew", async () => {
     const pipeline = await pipelineOf(["campaigns"]);
     await run(pipeline);

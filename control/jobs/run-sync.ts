@@ -148,7 +148,13 @@ async function read(
     .map(({ configured }) => streamLabel(configured.stream));
   const sink = observe(opened.sink, attempt, failing, facts, new Set(followed));
   try {
-    const request = { config: source.config, catalog, state: opened.sink.savedState(), hashKey };
+    const request = {
+      config: source.config,
+      catalog,
+      state: opened.sink.savedState(),
+      hashKey,
+      parallelStreams: pipeline.parallel_streams,
+    };
     const log = toLog(attempt, source.options);
     return await host.read(source.reference, request, sink, {
       ...source.options,

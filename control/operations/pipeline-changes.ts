@@ -12,6 +12,7 @@ import {
   holdEnds,
   namingFrom,
   namingProperties,
+  ParallelStreams,
   type SelectionRequest,
   selectionOf,
   selectionProperties,
@@ -55,6 +56,7 @@ const policyProperties = {
       description: "What to do when the source changes. Default propagate_columns.",
     }),
   ),
+  parallel_streams: Type.Optional(ParallelStreams),
 };
 
 const CreatePipeline = StrictObject({
@@ -128,6 +130,7 @@ export const createPipeline = defineWrite({
         namespace_definition: naming.namespaceDefinition,
         namespace_format: naming.namespaceFormat,
         schema_change_policy: body.schema_change_policy ?? "propagate_columns",
+        parallel_streams: body.parallel_streams,
         stream_count: selection.agreed.length,
         pause_reason: null,
         created_at: now,
@@ -250,16 +253,16 @@ export const updatePipeline = defineWrite({
     if (selection && row.version !== before.version)
       throw new ControlError("concurrent_change", { version: row.version });
     if (ends) await holdEnds(tx, ends);
-    const { name, schema_change_policy } = body;
-    if (!selection && !schedule && name === undefined && schema_change_policy === undefined)
+    const { name, schema_change_policy, parallel_streams } = body;
+    const plain = { name, schema_change_policy, parallel_streams };
+    if (!selection && !schedule && Object.values(plain).every((value) => value === undefined))
       return { data: await withStreams(tx, row), resourceId: id };
     await tx
       .updateTable("pipelines")
       .set({
         version: row.version + 1,
         updated_at: now,
-        name,
-        schema_change_policy,
+        ...plain,
         ...(schedule && {
           schedule: JSON.stringify(schedule),
           next_run_at: row.status === "active" ? nextRunAfter(schedule, now) : null,

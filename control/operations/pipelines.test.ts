@@ -172,6 +172,7 @@ describe("pipelines", () => {
         prefix: "",
         namespace_definition: "destination",
         schema_change_policy: "propagate_columns",
+        parallel_streams: 1,
         stream_count: 1,
         last_job: null,
         version: 1,
@@ -220,9 +221,14 @@ describe("pipelines", () => {
         namespace_definition: "custom_format",
         namespace_format: `raw_${namespacePlaceholder}`,
         schema_change_policy: "pause",
+        parallel_streams: 4,
         schedule: { type: "basic", units: 6, time_unit: "hours" },
       });
-      expect(made).toMatchObject({ name: "Old orders", schema_change_policy: "pause" });
+      expect(made).toMatchObject({
+        name: "Old orders",
+        schema_change_policy: "pause",
+        parallel_streams: 4,
+      });
       expect(made.streams).toEqual([
         {
           ...stream,
@@ -389,6 +395,12 @@ describe("pipelines", () => {
         "schema_change_policy",
       ],
       [
+        "more streams at the same time than may be",
+        { parallel_streams: 5 },
+        "validation_failed",
+        "parallel_streams",
+      ],
+      [
         "a schedule of every minute",
         { schedule: { type: "basic", units: 1, time_unit: "minutes" } },
         "invalid_schedule",
@@ -484,11 +496,13 @@ describe("pipelines", () => {
       const { body } = await patch(made.pipeline_id, {
         name: "Other",
         schema_change_policy: "ignore",
+        parallel_streams: 2,
       });
       expect(body.data).toEqual({
         ...made,
         name: "Other",
         schema_change_policy: "ignore",
+        parallel_streams: 2,
         version: 2,
         updated_at: body.data.updated_at,
       });

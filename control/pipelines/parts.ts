@@ -2,7 +2,7 @@
  * The parts of a pipeline, looked up and checked: the two ends of it, how its tables are called,
  * and what it syncs.
  */
-import type { DestinationManifest } from "svc-connectors/host";
+import { type DestinationManifest, maxParallelStreams } from "svc-connectors/host";
 import { Type } from "typebox";
 import { requireEnabled } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
@@ -75,6 +75,14 @@ export async function holdEnds(tx: Db, { source, destination }: PipelineEnds): P
 }
 
 /** Properties of a body that say how tables are called. */
+/** How many streams a job of the pipeline reads at the same time. */
+export const ParallelStreams = Type.Integer({
+  minimum: 1,
+  maximum: maxParallelStreams,
+  description:
+    "How many streams a job reads at the same time, each in a process of its own. Default 1.",
+});
+
 export const namingProperties = {
   prefix: Type.Optional(
     Type.String({ pattern: "^[A-Za-z0-9_]{0,40}$", description: "Between _svc_ and the stream." }),

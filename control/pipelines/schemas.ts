@@ -90,6 +90,7 @@ export const pipelineFields = {
   namespace_definition: OneOf(namespaceDefinitions),
   namespace_format: Nullable(Type.String()),
   schema_change_policy: OneOf(schemaChangePolicies),
+  parallel_streams: Type.Integer({ description: "Streams that are read at the same time." }),
   stream_count: Type.Integer(),
   pause_reason: Nullable(
     Type.String({
@@ -120,6 +121,7 @@ export function toPipeline(row: PipelineRow, job: LastJob | undefined): Static<t
     namespace_definition: row.namespace_definition,
     namespace_format: row.namespace_format,
     schema_change_policy: row.schema_change_policy,
+    parallel_streams: row.parallel_streams,
     stream_count: row.stream_count,
     pause_reason: row.pause_reason,
     last_job: job

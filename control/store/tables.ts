@@ -388,6 +388,8 @@ export interface Tables {
     namespace_definition: "source" | "destination" | "custom_format";
     namespace_format: string | null;
     schema_change_policy: "ignore" | "propagate_columns" | "propagate_fully" | "pause";
+    /** Read at the same time. */
+    parallel_streams: Generated<number>;
     stream_count: number;
     /** Rises whenever its streams or their tables are agreed anew. */
     selection_version: Generated<number>;

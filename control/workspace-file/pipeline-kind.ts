@@ -20,6 +20,7 @@ export const pipelines: Kind<"pipelines"> = {
       namespace_definition: there.namespace_definition,
       namespace_format: there.namespace_format ?? undefined,
       schema_change_policy: there.schema_change_policy,
+      parallel_streams: there.parallel_streams,
       paused: there.status === "paused",
     }) as Entries["pipelines"],
   async create(name, entry, { api, idOf }) {

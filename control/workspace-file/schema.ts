@@ -6,6 +6,7 @@ import { rowOperations } from "svc-connectors/host";
 import { type Static, type TObject, type TProperties, Type } from "typebox";
 import { Name, Nullable, OneOf } from "../contract/schemas.ts";
 import { chosenTypes } from "../events/types.ts";
+import { ParallelStreams } from "../pipelines/parts.ts";
 import { ScheduleBody } from "../pipelines/schedule.ts";
 import { schemaChangePolicies } from "../pipelines/schema-changes.ts";
 import { StreamBody } from "../pipelines/selecting.ts";
@@ -118,6 +119,7 @@ const Pipeline = Entry(
     namespace_definition: Type.Optional(OneOf(namespaceDefinitions)),
     namespace_format: Type.Optional(Nullable(Type.String())),
     schema_change_policy: Type.Optional(OneOf(schemaChangePolicies)),
+    parallel_streams: Type.Optional(ParallelStreams),
     paused: Type.Optional(Type.Boolean()),
   },
   "What goes from a source to a destination, and when.",

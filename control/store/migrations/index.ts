@@ -17,6 +17,7 @@ import * as longLists from "./0017-long-lists.ts";
 import * as rowsPerDay from "./0020-rows-per-day.ts";
 import * as detectDeletes from "./0021-detect-deletes.ts";
 import * as hashesAndFilters from "./0022-hashes-and-filters.ts";
+import * as parallelStreams from "./0023-parallel-streams.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-control": control,
@@ -36,4 +37,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0020-rows-per-day": rowsPerDay,
   "0021-detect-deletes": detectDeletes,
   "0022-hashes-and-filters": hashesAndFilters,
+  "0023-parallel-streams": parallelStreams,
 };
