@@ -77,6 +77,16 @@ export const useConnectors = () =>
     staleTime: 60_000,
   });
 
+export const useCredentials = () =>
+  useQuery({
+    queryKey: ["in", "credentials"],
+    queryFn: () =>
+      all((cursor) =>
+        ask(api.GET("/credentials", { params: { query: { limit, cursor, sort: "name" } } })),
+      ),
+    staleTime: 30_000,
+  });
+
 export const usePipelines = () =>
   useQuery({
     queryKey: ["in", "pipelines"],

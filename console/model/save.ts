@@ -1,7 +1,8 @@
 /** Saves a source or a destination: its secrets first, which stay here only when all went well. */
 import { api, ask, isProposal } from "../api/client.ts";
+import { type Problem, toProblem } from "../api/problem.ts";
 import type { schemas } from "../api/schema.ts";
-import { type Endpoint, fromDestination, fromSource, type Kind } from "./queries.ts";
+import { all, type Endpoint, fromDestination, fromSource, type Kind, limit } from "./queries.ts";
 import { type Field, given, type Values } from "./spec.ts";
 
 interface Form {
@@ -12,6 +13,8 @@ interface Form {
   readonly values: Values;
   /** Where the connector takes its secrets. */
   readonly startPath: string | null;
+  /** An account that was connected: no secret is stored then. */
+  readonly account?: schemas["ConnectedAccount"] | undefined;
 }
 
 const mailerPath = "/credentials/mailer/api-token";
@@ -59,11 +62,11 @@ async function storeSecrets(form: Form, handle?: string): Promise<Stored | schem
 export async function create(form: Form): Promise<Endpoint | schemas["Approval"]> {
   const { kind, name, connectorId } = form;
   const configuration = configurationOf(form);
-  const hasSecrets = Object.keys(secretsOf(form)).length > 0;
+  const hasSecrets = form.account === undefined && Object.keys(secretsOf(form)).length > 0;
   const stored = hasSecrets ? await storeSecrets(form) : undefined;
   if (isProposal(stored)) return stored;
   const body = { name, connector_id: connectorId, configuration };
-  const handle = stored?.credential_handle;
+  const handle = (form.account ?? stored)?.credential_handle;
   try {
     if (kind === "source") {
       const made = await ask(
@@ -78,38 +81,72 @@ export async function create(form: Form): Promise<Endpoint | schemas["Approval"]
     );
     return isProposal(made) ? made : fromDestination(made);
   } catch (error) {
-    if (stored)
-      await api
-        .DELETE("/credentials/{credential_id}", {
-          params: { path: { credential_id: stored.credential_id } },
-        })
-        .catch(() => undefined);
+    if (stored) await forget(stored.credential_id);
     throw error;
   }
 }
 
+/** Deletes a credential that nothing uses; one that something uses is kept by the API. */
+const forget = (id: string): Promise<unknown> =>
+  api
+    .DELETE("/credentials/{credential_id}", { params: { path: { credential_id: id } } })
+    .catch(() => undefined);
+
+/** The test has failed, and what was typed is stored all the same. */
+export class StoredAnyway extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
 /**
- * Tests and changes what has the version that the form began with.
- * @throws Problem
+ * Tests and changes what has the version that the form began with. New secrets are a new credential
+ * at first, which takes the place of the old one when the test has passed; where that cannot be,
+ * because others use the old one or only one of its secrets is new, it is changed itself.
+ * @throws Problem, StoredAnyway
  */
 export async function update(
   form: Form,
   before: Endpoint,
 ): Promise<Endpoint | schemas["Approval"]> {
-  const { kind, name } = form;
-  const secrets = secretsOf(form);
-  let handle: string | undefined;
-  if (Object.keys(secrets).length > 0) {
-    const stored = await replaceSecrets(form, before, secrets);
+  const secrets = Object.keys(secretsOf(form));
+  if (secrets.length === 0) return change(form, before, undefined);
+  const old = await credentialOf(form, before);
+  if (old && !(await canReplace(secrets, old, before))) {
+    const stored = await changeSecrets(form, old);
     if (isProposal(stored)) return stored;
-    handle = stored.credential_handle;
+    try {
+      return await change(form, before, undefined);
+    } catch (error) {
+      throw new StoredAnyway(toProblem(error));
+    }
   }
+  const stored = await storeSecrets(form);
+  if (isProposal(stored)) return stored;
+  try {
+    const made = await change(form, before, stored.credential_handle);
+    // What waits for an approval still needs both.
+    if (old && !isProposal(made)) await forget(old.credential_id);
+    return made;
+  } catch (error) {
+    await forget(stored.credential_id);
+    throw error;
+  }
+}
+
+async function change(
+  form: Form,
+  before: Endpoint,
+  handle: string | undefined,
+): Promise<Endpoint | schemas["Approval"]> {
+  const { kind, name } = form;
   const body = {
     name,
     configuration: configurationOf(form),
-    ...(handle === undefined || handle === before.credentialHandle
-      ? {}
-      : { credential_handle: handle }),
+    ...(handle === undefined ? {} : { credential_handle: handle }),
   };
   const header = { "If-Match": `"v${before.version}"` };
   if (kind === "source") {
@@ -124,19 +161,54 @@ export async function update(
   return isProposal(made) ? made : fromDestination(made);
 }
 
-/** The handle stays: whatever uses it goes on with the new secrets. */
-async function replaceSecrets(
-  form: Form,
+async function credentialOf(
+  { connectorId }: Form,
   { credentialHandle }: Endpoint,
-  secrets: Record<string, string>,
-): Promise<Stored | schemas["Approval"]> {
-  if (credentialHandle === null || form.startPath === mailerPath)
-    return storeSecrets(form, credentialHandle ?? undefined);
-  const { items } = await ask(
-    api.GET("/credentials", { params: { query: { connector_id: form.connectorId, limit: 200 } } }),
+): Promise<schemas["Credential"] | undefined> {
+  if (credentialHandle === null) return undefined;
+  const items = await all((cursor) =>
+    ask(
+      api.GET("/credentials", {
+        params: { query: { connector_id: connectorId, limit, cursor } },
+      }),
+    ),
   );
-  const found = items.find((one) => one.credential_handle === credentialHandle);
-  if (!found) return storeSecrets(form);
-  const path = { credential_id: found.credential_id };
-  return ask(api.PATCH("/credentials/{credential_id}", { params: { path }, body: { secrets } }));
+  return items.find((one) => one.credential_handle === credentialHandle);
 }
+
+/** Whether all its secrets are typed anew, and nothing else uses it. */
+async function canReplace(
+  secrets: readonly string[],
+  { secret_fields: stored, credential_handle: handle }: schemas["Credential"],
+  before: Endpoint,
+): Promise<boolean> {
+  if (!stored.every((name) => secrets.includes(name))) return false;
+  const lists = await Promise.all([
+    all((cursor) => ask(api.GET("/sources", { params: { query: { limit, cursor } } }))),
+    all((cursor) => ask(api.GET("/destinations", { params: { query: { limit, cursor } } }))),
+    all((cursor) =>
+      ask(api.GET("/reverse-etl/destinations", { params: { query: { limit, cursor } } })),
+    ),
+  ]);
+  const [sources, destinations, reverse] = lists;
+  const users = [
+    ...sources.map((one) => [one.source_id, one.credential_handle]),
+    ...destinations.map((one) => [one.destination_id, one.credential_handle]),
+    ...reverse.map((one) => [one.destinationId, one.credentialHandle]),
+  ];
+  return users.every(([id, used]) => id === before.id || used !== handle);
+}
+
+/** The handle stays: whatever uses it goes on with the new secrets. */
+const changeSecrets = (
+  form: Form,
+  { credential_id: id, credential_handle: handle }: schemas["Credential"],
+): Promise<Stored | schemas["Approval"]> =>
+  form.startPath === mailerPath
+    ? storeSecrets(form, handle)
+    : ask(
+        api.PATCH("/credentials/{credential_id}", {
+          params: { path: { credential_id: id } },
+          body: { secrets: secretsOf(form) },
+        }),
+      );

@@ -102,4 +102,7 @@ export const colorOf: Readonly<Record<string, string>> = {
   success: "teal",
   failure: "red",
   denied: "red",
+  needs_reauth: "red",
+  expired: "red",
+  revoked: "gray",
 };

@@ -1,4 +1,4 @@
-import { Button, TextInput } from "@mantine/core";
+import { Alert, Button, SegmentedControl, TextInput, UnstyledButton } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Link, useLocation } from "wouter";
@@ -7,8 +7,22 @@ import { type Problem, toProblem } from "../api/problem.ts";
 import type { schemas } from "../api/schema.ts";
 import { type Kind, useConnectors } from "../model/queries.ts";
 import { create } from "../model/save.ts";
-import { faultsOf, fieldsOf, initialValues } from "../model/spec.ts";
+import {
+  type Field,
+  faultsOf,
+  fieldsOf,
+  given,
+  initialValues,
+  type Values,
+} from "../model/spec.ts";
 import { spoken } from "../model/words.ts";
+import { ConnectAccount } from "../parts/connect-account.tsx";
+import {
+  EntityFields,
+  entityFields,
+  hasEntities,
+  missingEntities,
+} from "../parts/entity-fields.tsx";
 import { Head } from "../parts/head.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { SpecFields } from "../parts/spec-form.tsx";
@@ -86,12 +100,8 @@ function Catalogue({ kind, all }: { readonly kind: Kind; readonly all: readonly 
 }
 
 /** Why a connector cannot be added here; undefined: it can. */
-function whyNot({ enabled, auth_types: types }: Connector): string | undefined {
-  if (!enabled) return "Disabled by the operator.";
-  return types.length > 0 && types.every((type) => type === "oauth2")
-    ? "Its accounts are connected over the API: POST /credentials/source/oauth/start."
-    : undefined;
-}
+const whyNot = ({ enabled }: Connector): string | undefined =>
+  enabled ? undefined : "Disabled by the operator.";
 
 function Form({ kind, connector }: { readonly kind: Kind; readonly connector: Connector }) {
   const { connector_id: id, name } = connector;
@@ -124,9 +134,19 @@ function SpecForm({
   readonly spec: schemas["GetConnectorSpecResult"];
 }) {
   const schema = spec.connection_specification;
-  const fields = fieldsOf(schema);
+  const { connector_id: connectorId, auth_types: types } = connector;
+  const byAccount = spec.auth.account_fields;
+  const mayConnect = kind === "source" && byAccount.length > 0;
+  const mayEnter = types.some((type) => type !== "oauth2");
+  const [way, setWay] = useState<"connect" | "enter">(mayConnect ? "connect" : "enter");
+  const [account, setAccount] = useState<schemas["ConnectedAccount"]>();
+  const isConnect = way === "connect";
+  const all = fieldsOf(schema);
+  const chosen: readonly string[] = isConnect && hasEntities(all) ? entityFields : [];
+  const fields = all.filter(({ name }) => !isConnect || !byAccount.includes(name));
+  const typed = fields.filter(({ name }) => !chosen.includes(name));
   const [title, setTitle] = useState(connector.name);
-  const [values, setValues] = useState(() => initialValues(fields));
+  const [values, setValues] = useState(() => initialValues(all));
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({});
   const [problem, setProblem] = useState<Problem>();
   const [isBusy, setBusy] = useState(false);
@@ -135,7 +155,10 @@ function SpecForm({
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const found = faultsOf(schema, values);
+    const found = {
+      ...faultsOf(schema, values, isConnect ? byAccount : []),
+      ...(chosen.length > 0 ? missingEntities(values) : {}),
+    };
     setFaults(found);
     setProblem(undefined);
     if (Object.keys(found).length > 0) return;
@@ -144,10 +167,11 @@ function SpecForm({
       const made = await create({
         kind,
         name: title,
-        connectorId: connector.connector_id,
+        connectorId,
         fields,
         values,
         startPath: spec.auth.start_path,
+        account: isConnect ? account : undefined,
       });
       await queries.invalidateQueries({ queryKey: ["in", kind] });
       tell.outcome(made, `${title} works and was saved.`);
@@ -170,16 +194,71 @@ function SpecForm({
         error={title.trim() === "" ? "Give it a name." : undefined}
         required
       />
-      <SpecFields fields={fields} values={values} faults={faults} onChange={setValues} />
+      {mayConnect && mayEnter ? (
+        <SegmentedControl
+          aria-label="How it is authenticated"
+          value={way}
+          onChange={(next) => setWay(next as typeof way)}
+          data={[
+            { value: "connect", label: "Connect an account" },
+            { value: "enter", label: "Enter a token" },
+          ]}
+        />
+      ) : null}
+      <SpecFields fields={typed} values={values} faults={faults} onChange={setValues} />
+      {isConnect && account === undefined ? (
+        <ConnectAccount
+          label={`Connect ${connector.name}`}
+          connecting={{ connectorId, name: title, input: inputOf(typed, values) }}
+          onDone={setAccount}
+        />
+      ) : null}
+      {isConnect && account ? (
+        <Alert color="teal" variant="light" title="The account is connected" role="status">
+          <UnstyledButton
+            c="var(--mantine-color-anchor)"
+            fz="sm"
+            onClick={() => setAccount(undefined)}
+          >
+            Connect another one
+          </UnstyledButton>
+        </Alert>
+      ) : null}
+      {account && chosen.length > 0 ? (
+        <EntityFields
+          account={{ credential_handle: account.credential_handle }}
+          values={values}
+          faults={faults}
+          onChange={setValues}
+        />
+      ) : null}
       {problem === undefined ? null : <ProblemNote error={problem} />}
-      <div>
-        <Button type="submit" loading={isBusy} disabled={title.trim() === ""}>
-          Save &amp; Test
-        </Button>
-      </div>
-      <span className="dim">
-        The connection is tested first. When the test fails, nothing is saved.
-      </span>
+      {isConnect && account === undefined ? (
+        <span className="dim">
+          Connecting opens a window of the provider. svc never sees your password.
+        </span>
+      ) : (
+        <>
+          <div>
+            <Button type="submit" loading={isBusy} disabled={title.trim() === ""}>
+              Save &amp; Test
+            </Button>
+          </div>
+          <span className="dim">
+            The connection is tested first. When the test fails, nothing is saved.
+          </span>
+        </>
+      )}
     </form>
   );
 }
+
+/** Settings that may decide where one logs in: none is secret. */
+const inputOf = (fields: readonly Field[], values: Values) =>
+  given(
+    Object.fromEntries(
+      fields.flatMap(({ name, isSecret, kind }) =>
+        !isSecret && kind === "choice" ? [[name, values[name]]] : [],
+      ),
+    ),
+  );

@@ -1,4 +1,4 @@
-import { Button, TextInput } from "@mantine/core";
+import { Alert, Button, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -11,12 +11,20 @@ import {
   fromDestination,
   fromSource,
   type Kind,
+  useCredentials,
   usePipelines,
 } from "../model/queries.ts";
-import { update } from "../model/save.ts";
+import { StoredAnyway, update } from "../model/save.ts";
 import { faultsOf, fieldsOf, type Values } from "../model/spec.ts";
 import { spoken } from "../model/words.ts";
 import { Confirm } from "../parts/confirm.tsx";
+import { CredentialPanel } from "../parts/credential-panel.tsx";
+import {
+  EntityFields,
+  entityFields,
+  hasEntities,
+  missingEntities,
+} from "../parts/entity-fields.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
 import { SpecFields } from "../parts/spec-form.tsx";
@@ -60,6 +68,7 @@ export default function EndpointPage({ kind, id }: { readonly kind: Kind; readon
             <Settings kind={kind} endpoint={endpoint} spec={spec} />
             <div className="stack" style={{ alignContent: "start" }}>
               <LastCheck kind={kind} endpoint={endpoint} />
+              <CredentialPanel endpoint={endpoint} />
               <UsedBy kind={kind} endpoint={endpoint} />
               <Delete kind={kind} endpoint={endpoint} />
             </div>
@@ -77,7 +86,13 @@ interface Of {
 
 function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">) {
   const schema = spec.connection_specification;
-  const fields = fieldsOf(schema);
+  const credentials = useCredentials();
+  const isConnected =
+    credentials.data?.find((one) => one.credential_handle === endpoint.credentialHandle)
+      ?.auth_type === "oauth2";
+  const { account_fields: byAccount } = spec.auth;
+  const fields = fieldsOf(schema).filter(({ name }) => !isConnected || !byAccount.includes(name));
+  const chosen: readonly string[] = isConnected && hasEntities(fields) ? entityFields : [];
   const { mayWrite } = useMe();
   // What was there when the form was opened: what others change meanwhile neither takes away what
   // was typed, nor is it written over.
@@ -86,9 +101,13 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
   const [values, setValues] = useState<Values>(endpoint.configuration);
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({});
   const [problem, setProblem] = useState<Problem>();
+  const [isStoredAnyway, setStoredAnyway] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const queries = useQueryClient();
-  const stored = endpoint.credentialHandle === null ? [] : spec.secret_fields;
+  const stored =
+    endpoint.credentialHandle === null
+      ? []
+      : [...spec.secret_fields, ...(isConnected ? byAccount : [])];
 
   const begin = (from: Endpoint) => {
     setBefore(from);
@@ -104,11 +123,15 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
   };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const found = faultsOf(schema, values, stored);
+    const found = {
+      ...faultsOf(schema, values, stored),
+      ...(chosen.length > 0 ? missingEntities(values) : {}),
+    };
     setFaults(found);
     setProblem(undefined);
     if (Object.keys(found).length > 0) return;
     setBusy(true);
+    setStoredAnyway(false);
     try {
       const made = await update(
         {
@@ -123,11 +146,14 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
       );
       if (!isProposal(made)) begin(made);
       await queries.invalidateQueries({ queryKey: ["in", kind] });
+      await queries.invalidateQueries({ queryKey: ["in", "credentials"] });
       tell.outcome(made, `${title} works and was saved.`);
     } catch (error) {
-      const thrown = toProblem(error);
+      const isStored = error instanceof StoredAnyway;
+      const thrown = toProblem(isStored ? error.problem : error);
       setFaults(thrown.fields);
       setProblem(thrown);
+      setStoredAnyway(isStored);
     } finally {
       setBusy(false);
     }
@@ -145,13 +171,32 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
         required
       />
       <SpecFields
-        fields={fields}
+        fields={fields.filter(({ name }) => !chosen.includes(name))}
         values={values}
         faults={faults}
         stored={stored}
         isReadOnly={!mayWrite}
         onChange={setValues}
       />
+      {chosen.length > 0 ? (
+        <EntityFields
+          account={{ source_id: endpoint.id }}
+          values={values}
+          faults={faults}
+          isReadOnly={!mayWrite}
+          onChange={setValues}
+        />
+      ) : null}
+      {isStoredAnyway ? (
+        <Alert
+          color="yellow"
+          variant="light"
+          title="The new secret is stored all the same"
+          role="alert"
+        >
+          Jobs use it from now on. Enter the right one, and save again.
+        </Alert>
+      ) : null}
       {problem === undefined ? null : (
         <ProblemNote
           error={problem}

@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { api, ask } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
 import { usePending } from "../model/approvals.ts";
-import { useEndpoints, useJobs, usePipelines } from "../model/queries.ts";
+import { useCredentials, useEndpoints, useJobs, usePipelines } from "../model/queries.ts";
 import { count, scheduleWords } from "../model/words.ts";
 import { ApprovalRows } from "../parts/approval-rows.tsx";
 import { DayChart } from "../parts/day-chart.tsx";
@@ -34,6 +34,7 @@ export default function Home() {
             <div className="stack">
               <WaitingForMe />
               <Attention all={all} />
+              <Logins />
               <div className="columns">
                 <Rows />
                 <Running all={all} />
@@ -159,6 +160,60 @@ function Attention({ all }: { readonly all: readonly Pipeline[] }) {
             </Link>
           </li>
         ))}
+      </ul>
+    </section>
+  );
+}
+
+/** A provider's word for when a token ends is passed on for so long before. */
+const soonMs = 14 * 86_400_000;
+
+/** Logins that have ended, or end soon: before a sync fails of it. */
+function Logins() {
+  const { data = [] } = useCredentials();
+  const sources = useEndpoints("source");
+  const destinations = useEndpoints("destination");
+  const found = data.filter(
+    ({ status, secrets_expire_at: at }) =>
+      status === "needs_reauth" || (at !== null && Date.parse(at) - Date.now() < soonMs),
+  );
+  if (found.length === 0) return null;
+  const pageOf = (handle: string) => {
+    const source = sources.data?.find((one) => one.credentialHandle === handle);
+    if (source) return { to: `/sources/${source.id}`, name: source.name };
+    const destination = destinations.data?.find((one) => one.credentialHandle === handle);
+    return destination && { to: `/destinations/${destination.id}`, name: destination.name };
+  };
+  return (
+    <section>
+      <h2 className="section">Logins that end</h2>
+      <ul className="rows">
+        {found.map(({ credential_id: id, credential_handle: handle, name, status, ...one }) => {
+          const page = pageOf(handle);
+          const { secrets_expire_at: at } = one;
+          return (
+            <li key={id}>
+              <Link className="row" href={page?.to ?? "/sources"}>
+                <span className="name">{page?.name ?? name}</span>
+                <span className="dim wide">
+                  {status === "needs_reauth"
+                    ? "Connect it again: its provider refuses it."
+                    : "Get new secrets from its provider, and enter them."}
+                </span>
+                <span className="dim later">
+                  {at === null ? null : (
+                    <>
+                      Ends <Ago at={at} />
+                    </>
+                  )}
+                </span>
+                <span className="right">
+                  <Status of={status} />
+                </span>
+              </Link>
+            </li>
+          );
+        })}
       </ul>
     </section>
   );

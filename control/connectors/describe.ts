@@ -1,4 +1,4 @@
-import { isAuthorizable, isSecret, type JsonObject } from "svc-connectors/host";
+import { findAccount, isAuthorizable, isSecret, type JsonObject } from "svc-connectors/host";
 import type { AnyManifest, ConnectorDefinition } from "./registry.ts";
 
 export const authTypes = ["oauth2", "api_token", "basic", "none"] as const;
@@ -18,6 +18,14 @@ export function authTypesOf(manifest: AnyManifest): AuthType[] {
     ...declared,
   ]);
   return types.size === 0 ? ["none"] : [...types];
+}
+
+/** Settings that an account stands for which was connected in the browser. */
+export function accountFieldsOf(manifest: AnyManifest): string[] {
+  if ("syncModes" in manifest) return [];
+  const account = findAccount(manifest);
+  if (!account?.authorization) return [];
+  return [...Object.values(account.client ?? {}), account.token.field];
 }
 
 /** Where a credential of the connector begins; null: it needs none. */

@@ -66,13 +66,16 @@ export function addConsole(
   folder: string = built,
 ): void {
   addConsoleSession(server, control);
-  const page = readPage(folder);
-  server.get("/", (_request, reply) =>
-    reply
-      .headers(pageHeaders)
-      .type("text/html; charset=utf-8")
-      .send(page ?? notBuilt),
-  );
+  const page = readPage(folder, "index");
+  // Where providers send the browser back to.
+  const pages = { "/": page, "/connected": readPage(folder, "connected") };
+  for (const [path, text] of Object.entries(pages))
+    server.get(path, (_request, reply) =>
+      reply
+        .headers(pageHeaders)
+        .type("text/html; charset=utf-8")
+        .send(text ?? notBuilt),
+    );
   if (page === undefined) return;
   server.register(files, {
     root: `${folder}/assets`,
@@ -86,7 +89,7 @@ export function addConsole(
   });
 }
 
-function readPage(folder: string): string | undefined {
-  const path = `${folder}/index.html`;
+function readPage(folder: string, name: string): string | undefined {
+  const path = `${folder}/${name}.html`;
   return existsSync(path) ? readFileSync(path, "utf8") : undefined;
 }

@@ -178,12 +178,33 @@ describe("connectors", () => {
   });
 
   test.each([
-    ["conn_mailer_product_edm", { type: "api_token", start_path: "/credentials/mailer/api-token" }],
-    ["conn_bankdata", { type: "api_token", start_path: "/credentials" }],
-    ["conn_social", { type: "oauth2", start_path: "/credentials/source/oauth/start" }],
-    ["conn_postgres", { type: "basic", start_path: "/credentials" }],
-    ["conn_postgres_destination", { type: "basic", start_path: "/credentials" }],
-    ["conn_duckdb", { type: "none", start_path: null }],
+    [
+      "conn_mailer_product_edm",
+      { type: "api_token", start_path: "/credentials/mailer/api-token", account_fields: [] },
+    ],
+    ["conn_bankdata", { type: "api_token", start_path: "/credentials", account_fields: [] }],
+    [
+      "conn_social",
+      {
+        type: "oauth2",
+        start_path: "/credentials/source/oauth/start",
+        account_fields: ["client_id", "client_secret", "refresh_token"],
+      },
+    ],
+    [
+      "conn_taskapp",
+      {
+        type: "oauth2",
+        start_path: "/credentials/taskapp/oauth/start",
+        account_fields: ["access_token"],
+      },
+    ],
+    ["conn_postgres", { type: "basic", start_path: "/credentials", account_fields: [] }],
+    [
+      "conn_postgres_destination",
+      { type: "basic", start_path: "/credentials", account_fields: [] },
+    ],
+    ["conn_duckdb", { type: "none", start_path: null, account_fields: [] }],
   ])("%s says where a credential begins", async (id, auth) => {
     expect((await api.call("GET", `/connectors/${id}/spec`)).body.data.auth).toEqual(auth);
   });

@@ -2,7 +2,13 @@
 import { type CatalogStream, connectorCategories, releaseStages } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { secretFieldsOf } from "../connectors/configuration.ts";
-import { authTypes, authTypesOf, specificationOf, startPathOf } from "../connectors/describe.ts";
+import {
+  accountFieldsOf,
+  authTypes,
+  authTypesOf,
+  specificationOf,
+  startPathOf,
+} from "../connectors/describe.ts";
 import {
   type ConnectorDefinition,
   connectorTypes,
@@ -217,6 +223,9 @@ export const getConnectorSpec = defineRead({
       start_path: Nullable(
         Type.String({ description: "Where a credential begins, below the base path." }),
       ),
+      account_fields: Type.Array(Type.String(), {
+        description: "Settings that a connected account stands for: nobody enters them then.",
+      }),
     }),
   }),
   errors: ["not_found"],
@@ -229,7 +238,11 @@ export const getConnectorSpec = defineRead({
       spec_version: manifest.version,
       connection_specification: specificationOf(definition, manifest),
       secret_fields: secretFieldsOf(manifest),
-      auth: { type, start_path: startPathOf(definition, type) },
+      auth: {
+        type,
+        start_path: startPathOf(definition, type),
+        account_fields: accountFieldsOf(manifest),
+      },
     };
   },
 });
