@@ -7,6 +7,7 @@ import {
   type ReadSummary,
 } from "../contract/host.ts";
 import type { Sink } from "../contract/sink.ts";
+import { configValue } from "../egress/config-field.ts";
 import { sanitizeText } from "../filter/text.ts";
 import { withHashedFields } from "../spec/hashed-fields.ts";
 import { parseSelection } from "../spec/selection.ts";
@@ -46,7 +47,11 @@ export async function read(
   let failure: ConnectorError | undefined;
   try {
     await sink.open(requests.map(toConfiguredStream));
-    failure = await readStreams(run, output, request.parallelStreams ?? 1);
+    failure = await readStreams(
+      run,
+      output,
+      hasOneReader(run) ? 1 : (request.parallelStreams ?? 1),
+    );
   } catch (error) {
     failure = run.sanitizeError(error);
   } finally {
@@ -56,6 +61,12 @@ export async function read(
   }
   return summarize(run, output, failure);
 }
+
+/** A slot of a database gives its log of changes to one reader, for all streams together. */
+const hasOneReader = ({ manifest: { egress }, config }: Run) =>
+  egress.kind === "postgres" &&
+  egress.replicationSlot !== undefined &&
+  configValue(config.whole, egress.replicationSlot) !== undefined;
 
 /**
  * Reads with so many workers at a time. One that fails ends its streams; the others come to the end
