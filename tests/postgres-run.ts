@@ -16,6 +16,7 @@ import {
 import source from "../connectors/sources/postgres/index.ts";
 import { createBatchInspector } from "../runtime/batches/inspect.ts";
 import { createLineRenderer } from "../runtime/batches/render-lines.ts";
+import type { ConnectOptions } from "../runtime/contract/context.ts";
 import { createPostgresBroker } from "../runtime/egress/postgres-broker.ts";
 import { createSecretRegistry } from "../runtime/filter/secrets.ts";
 import { systemClock } from "../runtime/host/clock.ts";
@@ -27,6 +28,11 @@ export interface PostgresSettings {
   readonly include_tables?: readonly string[];
   readonly exclude_tables?: readonly string[];
   readonly page_size?: number;
+  readonly replication?: {
+    readonly publication: string;
+    readonly slot: string;
+    readonly max_lag_mb?: number;
+  };
   readonly queries?: readonly {
     readonly name: string;
     readonly sql: string;
@@ -41,6 +47,8 @@ export interface Login {
 }
 
 export type PostgresState = Parameters<typeof source.read>[2];
+
+export type PostgresSelection = Parameters<typeof source.read>[3];
 
 interface Logged {
   readonly message: string;
@@ -84,8 +92,8 @@ export function createPostgresRun(
     log: { debug: log, info: log, warn: log },
     clock: systemClock,
     signal: cancelling.signal,
-    connect: async (): Promise<Duplex> => {
-      const session = await broker.connect(cancelling.signal);
+    connect: async (options?: ConnectOptions): Promise<Duplex> => {
+      const session = await broker.connect(cancelling.signal, options);
       const push = session.push.bind(session);
       session.push = (chunk: Buffer | null) => {
         if (chunk) received.push(Buffer.from(chunk));
@@ -116,9 +124,15 @@ export function createPostgresRun(
     check: () => source.check(ctx),
     discover,
     /** What the host gets, batch by batch; its memory is its own. */
-    async *readBatches(stream: SelectedStream, state?: PostgresState) {
+    async *readBatches(
+      stream: SelectedStream,
+      state?: PostgresState,
+      selection?: PostgresSelection,
+    ) {
       const described = await describe(stream);
-      const outputs = source.read(ctx, described, state) as AsyncIterable<Output<PostgresState>>;
+      const outputs = source.read(ctx, described, state, selection) as AsyncIterable<
+        Output<PostgresState>
+      >;
       for await (const output of outputs) {
         if (output.type !== "batch") yield output;
         else yield { type: "batch", batches: travel(output.batch, described) } as const;
@@ -128,8 +142,9 @@ export function createPostgresRun(
     async *read(
       stream: SelectedStream,
       state?: PostgresState,
+      selection?: PostgresSelection,
     ): AsyncGenerator<Output<PostgresState>> {
-      for await (const output of this.readBatches(stream, state)) {
+      for await (const output of this.readBatches(stream, state, selection)) {
         if (output.type === "batch") yield records(output.batches.flatMap(toRows));
         else yield output;
       }

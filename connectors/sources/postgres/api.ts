@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { Client } from "pg";
+import { Client, escapeLiteral } from "pg";
 import { ConnectorError } from "svc-connectors";
 import { type CopyTap, createCopyTap } from "./copy-tap.ts";
 import { toFailure } from "./failures.ts";
@@ -66,16 +66,20 @@ export interface SnapshotOptions {
    * there, copyRows looks itself. Default: true.
    */
   readonly hasTimeout?: boolean | undefined;
+  /** The name of a snapshot that another session has exported. Default: one of this moment. */
+  readonly snapshot?: string | undefined;
 }
 
 /** One snapshot for all that `work` reads; rolled back in any case. */
 export async function* inSnapshot<T>(
   { client }: Session,
   work: () => AsyncIterable<T>,
-  { hasTimeout = true }: SnapshotOptions = {},
+  { hasTimeout = true, snapshot }: SnapshotOptions = {},
 ): AsyncGenerator<T> {
-  const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-  await client.query(hasTimeout ? begin : `${begin}; SET LOCAL statement_timeout = 0`);
+  const steps = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"];
+  if (snapshot !== undefined) steps.push(`SET TRANSACTION SNAPSHOT ${escapeLiteral(snapshot)}`);
+  if (!hasTimeout) steps.push("SET LOCAL statement_timeout = 0");
+  await client.query(steps.join("; "));
   try {
     yield* work();
   } finally {

@@ -1,14 +1,17 @@
 /**
  * Source for PostgreSQL 12 and later. Read on: spec.ts (settings) → streams.ts (discovery,
  * catalog.ts its queries) → reading.ts (what is read in which order) → copy.ts (a query's rows as
- * columns) → types.ts (types). Beside tables: queries.ts; some rows of them: row-filter.ts.
+ * columns) → types.ts (types). Beside tables: queries.ts; some rows of them: row-filter.ts. From the
+ * log: replication/reading.ts.
  */
 import { ConnectorError, defineSource, postgresServer } from "svc-connectors";
 import { openSession, type Session } from "./api.ts";
 import { countTables, selectChosen } from "./catalog.ts";
 import { toFailure } from "./failures.ts";
 import { queryFailure } from "./queries.ts";
-import { readTable, state } from "./reading.ts";
+import { readTable, requireOfRows, state } from "./reading.ts";
+import { readChanges } from "./replication/reading.ts";
+import { checkReplication, isOfLog } from "./replication/server.ts";
 import { type PostgresContext, spec } from "./spec.ts";
 import { discoverStreams, labelOf, queryOf, tryQueries } from "./streams.ts";
 
@@ -17,7 +20,7 @@ export default defineSource({
   version: "1.0.0",
   title: "PostgreSQL",
   spec,
-  egress: postgresServer(),
+  egress: postgresServer({ replicationSlot: "replication.slot" }),
   state,
 
   async check(ctx) {
@@ -25,6 +28,8 @@ export default defineSource({
     const found = await countTables(session, selectChosen(ctx.config))
       .then(async (count) => {
         await tryQueries(ctx, session);
+        const { replication } = ctx.config;
+        if (replication) await checkReplication(ctx, session, replication);
         return count + ctx.config.queries.length;
       })
       .catch((error: unknown) => {
@@ -47,9 +52,12 @@ export default defineSource({
     }
   },
 
-  async *read(ctx, stream, saved) {
+  async *read(ctx, stream, saved, selection) {
     try {
-      yield* readTable(ctx, await sessionOf(ctx), stream, saved);
+      const session = await sessionOf(ctx);
+      if (isOfLog(stream))
+        yield* readChanges(ctx, session, stream, saved, selection ?? [{ stream, state: saved }]);
+      else yield* readTable(ctx, session, stream, requireOfRows(saved, stream));
     } catch (error) {
       throw ctx.signal.aborted
         ? new ConnectorError("CANCELLED")

@@ -12,10 +12,18 @@ export interface Projection {
   readonly list: string;
   readonly decoded: readonly DecodedField[];
   readonly columns: readonly { readonly field: BatchField; readonly values: Values }[];
+  /** What each field is of, in the order of `decoded`. */
+  readonly sources: readonly FieldSource[];
   /** The places of the fields that the state needs. */
   readonly kept: readonly number[];
   /** The place of the field that has the column as its type writes it. */
   placeOf(column: Column): number;
+}
+
+export interface FieldSource {
+  readonly column: Column;
+  /** own: as its type has it · text: as the server's text · json: as the server's JSON. */
+  readonly form: "own" | "text" | "json";
 }
 
 /**
@@ -42,6 +50,7 @@ export function planProjection(
   );
   const selects: string[] = [];
   const decoded: DecodedField[] = [];
+  const sources: FieldSource[] = [];
   const places = new Map<Column, number>();
   const columns = read.map(({ field, column, form }) => {
     const values = valuesOf(field, form, capacity);
@@ -50,6 +59,10 @@ export function planProjection(
       if (type === column.type) places.set(column, decoded.length);
       selects.push(type.select(escapeIdentifier(column.name)));
       decoded.push({ values });
+      sources.push({
+        column,
+        form: type === column.type ? "own" : form === asJson ? "json" : "text",
+      });
     }
     return { field, values };
   });
@@ -58,9 +71,17 @@ export function planProjection(
     places.set(column, decoded.length);
     selects.push(column.type.select(escapeIdentifier(column.name)));
     decoded.push({});
+    sources.push({ column, form: "own" });
   }
   const placeOf = (column: Column) => places.get(column) ?? -1;
-  return { list: selects.join(", "), decoded, columns, kept: tracked.map(placeOf), placeOf };
+  return {
+    list: selects.join(", "),
+    decoded,
+    columns,
+    sources,
+    kept: tracked.map(placeOf),
+    placeOf,
+  };
 }
 
 type Form = Pick<ValueType, "select" | "createValues">;

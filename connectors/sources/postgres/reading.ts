@@ -21,26 +21,46 @@ import type { PostgresContext } from "./spec.ts";
 import { describeTable, fromOf, labelOf, ofTable } from "./streams.ts";
 
 /** Values are the server's own text, which it reads back as the same value. */
-export const state = Type.Union([
-  Type.Object(
-    {
-      mode: Type.Literal("full_refresh"),
-      key: Type.Array(Type.String()),
-      after: Type.Array(Type.String()),
-    },
-    { additionalProperties: false },
-  ),
-  Type.Object(
-    // The greatest value so far; null = no row had one, and those without have been read.
-    {
-      mode: Type.Literal("incremental"),
-      cursor_field: Type.String(),
-      cursor: Nullable(Type.String()),
-    },
-    { additionalProperties: false },
-  ),
-]);
-type State = Static<typeof state>;
+const alongKeyState = Type.Object(
+  {
+    mode: Type.Literal("full_refresh"),
+    key: Type.Array(Type.String()),
+    after: Type.Array(Type.String()),
+  },
+  { additionalProperties: false },
+);
+const alongCursorState = Type.Object(
+  // The greatest value so far; null = no row had one, and those without have been read.
+  {
+    mode: Type.Literal("incremental"),
+    cursor_field: Type.String(),
+    cursor: Nullable(Type.String()),
+  },
+  { additionalProperties: false },
+);
+const changesState = Type.Object(
+  // All transactions before the place in the log have been read; with `rows`, those that the
+  // snapshot has not given yet are still to be.
+  {
+    mode: Type.Literal("changes"),
+    system: Type.String(),
+    lsn: Type.String({ pattern: "^[0-9A-F]{1,8}/[0-9A-F]{1,8}$" }),
+    rows: Type.Optional(alongKeyState),
+  },
+  { additionalProperties: false },
+);
+
+export const state = Type.Union([alongKeyState, alongCursorState, changesState]);
+export type State = Static<typeof state>;
+type RowState = Static<typeof alongKeyState> | Static<typeof alongCursorState>;
+export type ChangesState = Static<typeof changesState>;
+
+export interface ReadOptions {
+  /** As of inSnapshot. */
+  readonly snapshot?: string | undefined;
+  /** Columns that the table does not have itself. */
+  readonly addedColumns?: readonly Column[] | undefined;
+}
 
 /** Bytes after which there is a checkpoint, though a page has not all its rows. */
 const pageBytes = 8 * 1024 * 1024;
@@ -53,9 +73,9 @@ interface Part {
    * The state that is covered once this row and all before it are out; undefined = nothing that
    * could be said.
    */
-  readonly stateAfter?: (fieldOf: (column: Column) => string | null) => State | undefined;
+  readonly stateAfter?: (fieldOf: (column: Column) => string | null) => RowState | undefined;
   /** The state that is covered once the part is over. */
-  readonly stateAtEnd?: State;
+  readonly stateAtEnd?: RowState;
   /** Rows without end in this column are kept apart: they must not move the state. */
   readonly endless?: Column | undefined;
 }
@@ -72,11 +92,13 @@ export async function* readTable(
   ctx: PostgresContext,
   session: Session,
   stream: SelectedStream,
-  saved: State | undefined,
-): AsyncGenerator<Output<State>> {
+  saved: RowState | undefined,
+  { snapshot, addedColumns = [] }: ReadOptions = {},
+): AsyncGenerator<Output<RowState>> {
   // The description is part of the snapshot: no column changes between it and the rows.
-  const work = async function* (): AsyncGenerator<Output<State>> {
-    const table = await describeTable(ctx, session, stream);
+  const work = async function* (): AsyncGenerator<Output<RowState>> {
+    const described = await describeTable(ctx, session, stream);
+    const table = { ...described, columns: [...described.columns, ...addedColumns] };
     const key = table.primaryKey.flatMap((name) =>
       table.columns.filter((column) => column.name === name),
     );
@@ -104,7 +126,7 @@ export async function* readTable(
       let rowCount = 0;
       let rowsSince = 0;
       let bytesSince = 0;
-      let reached: State | undefined;
+      let reached: RowState | undefined;
       try {
         for await (const { batch: rows, last } of copied) {
           rowCount += rows.rowCount;
@@ -142,10 +164,10 @@ export async function* readTable(
       });
     }
   };
-  yield* inSnapshot(session, work, { hasTimeout: false });
+  yield* inSnapshot(session, work, { hasTimeout: false, snapshot });
 }
 
-function alongKey(key: readonly Column[], saved: State | undefined, table: Table): Part[] {
+function alongKey(key: readonly Column[], saved: RowState | undefined, table: Table): Part[] {
   if (saved && saved.mode !== "full_refresh")
     throw invalidState(table, "belongs to another sync mode");
   const names = key.map(({ name }) => name);
@@ -171,7 +193,7 @@ function alongKey(key: readonly Column[], saved: State | undefined, table: Table
 function alongCursor(
   cursor: Column,
   key: readonly Column[],
-  saved: State | undefined,
+  saved: RowState | undefined,
   table: Table,
 ): Part[] {
   if (saved && saved.mode !== "incremental")
@@ -179,7 +201,7 @@ function alongCursor(
   if (saved && saved.cursor_field !== cursor.name)
     throw invalidState(table, "belongs to another cursor field");
   const name = escapeIdentifier(cursor.name);
-  const stateOf = (value: string | null): State => ({
+  const stateOf = (value: string | null): RowState => ({
     mode: "incremental",
     cursor_field: cursor.name,
     cursor: value,
@@ -218,7 +240,7 @@ function cursorOf(table: Table, { cursorField = "" }: SelectedStream): Column {
  * Operators of types that are not built in are looked up by name: their schema has to be on the
  * path.
  */
-async function seeOperators({ client }: Session, columns: readonly Column[]): Promise<void> {
+export async function seeOperators({ client }: Session, columns: readonly Column[]): Promise<void> {
   const schemas = new Set(
     columns.map(({ typeSchema }) => typeSchema).filter((schema) => schema !== "pg_catalog"),
   );
@@ -243,5 +265,14 @@ const toRowValue = (parts: readonly string[]) =>
 const toLiterals = (columns: readonly Column[], values: readonly string[]) =>
   columns.map(({ typeName }, index) => `${escapeLiteral(values[index] ?? "")}::${typeName}`);
 
-const invalidState = (table: Table, problem: string) =>
+/** @throws STATE_INVALID for the state of a table that was read from the log */
+export function requireOfRows(
+  saved: State | undefined,
+  { namespace = "", name }: SelectedStream,
+): RowState | undefined {
+  if (saved?.mode !== "changes") return saved;
+  throw invalidState({ schema: namespace, name }, "is of a read from the log");
+}
+
+const invalidState = (table: Pick<Table, "schema" | "name">, problem: string) =>
   new ConnectorError("STATE_INVALID", { stream: labelOf(table), path: "state", problem });

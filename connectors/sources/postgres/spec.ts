@@ -6,6 +6,8 @@ import {
   withDefault,
 } from "svc-connectors";
 
+import { replication } from "./replication/settings.ts";
+
 const Pattern = Type.String({ minLength: 1, maxLength: 200 });
 
 export const spec = Type.Object({
@@ -84,6 +86,7 @@ export const spec = Type.Object({
     ),
     [],
   ),
+  replication: Type.Optional(replication),
   page_size: withDefault(
     Type.Integer({
       title: "Page size",

@@ -4,6 +4,13 @@ import { inSnapshot, type Session } from "./api.ts";
 import { countTables, findTable, listTables, selectChosen, type Table } from "./catalog.ts";
 import { proposeCursors } from "./cursors.ts";
 import { describeQuery, requireOwnNames } from "./queries.ts";
+import {
+  logProblem,
+  type PublishedTable,
+  publishedTables,
+  tableKey,
+} from "./replication/server.ts";
+import { addedProperties, lsnField } from "./replication/settings.ts";
 import type { Config, PostgresContext } from "./spec.ts";
 
 /** Most tables that one discovery lists. @see control API specification, part 8 */
@@ -36,6 +43,8 @@ export async function* discoverStreams(
   for (const query of queries)
     for await (const table of inSnapshot(session, () => one(describeQuery(session, query))))
       yield toStream(table);
+  const { replication } = ctx.config;
+  const published = replication && (await publishedTables(session, replication));
   for await (const table of inSnapshot(session, () => listTables(session, chosen))) {
     const label = labelOf(table);
     if (!table.isReadable) skip(label, "PERMISSION_DENIED: no right to select");
@@ -43,7 +52,14 @@ export async function* discoverStreams(
       skip(label, "its name differs from another one by case only; exclude that one to read this");
     else {
       labels.add(label.toLowerCase());
-      yield toStream(table);
+      const found = published?.get(tableKey(table.schema, table.name));
+      const problem = found && logProblem(table, found);
+      if (problem !== undefined)
+        ctx.log.warn("The log has no changes of this table that can be read.", {
+          stream: label,
+          reason: problem,
+        });
+      yield found && problem === undefined ? toLogStream(table, found) : toStream(table);
     }
   }
   if (skippedCount > maxSkippedNames) {
@@ -79,6 +95,21 @@ function toStream(table: Table): Stream {
     // Nothing says whether the key of a query is one, and its order may cost a sort of all.
     isResumable: primaryKey.length > 0 && sql === undefined,
     supportsRowFilter: true,
+  };
+}
+
+/** A stream that goes on by the log: its cursor is the place there. */
+function toLogStream(table: Table, { generated }: PublishedTable): Stream {
+  const columns = table.columns.filter(({ name }) => !generated.includes(name));
+  const { proposedCursors: _, ...stream } = toStream({ ...table, columns });
+  const { properties } = stream.schema as { readonly properties: object };
+  return {
+    ...stream,
+    schema: { type: "object", properties: { ...properties, ...addedProperties } },
+    syncModes: ["full_refresh", "incremental"],
+    cursorField: lsnField,
+    // The log gives changes of all rows.
+    supportsRowFilter: false,
   };
 }
 

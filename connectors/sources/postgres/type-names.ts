@@ -76,6 +76,12 @@ export function typeOf(
   return { schema, type };
 }
 
+/** The type itself, without domains; undefined for arrays, whose text is all there is to them. */
+export function scalarOf(types: KnownTypes, oid: number): number | undefined {
+  const { oid: scalar, delimiter } = resolve(types, oid);
+  return delimiter === null ? scalar : undefined;
+}
+
 function resolve(types: KnownTypes, oid: number): ResolvedType {
   const outer = withoutDomains(types, oid);
   const type = types.get(outer.oid);

@@ -1,0 +1,186 @@
+/** The changes of tables up to a place in the log, one table after another. */
+import { ConnectorError } from "svc-connectors";
+import type { PostgresContext } from "../spec.ts";
+import { type Change, decodeChange, type Relation } from "./pgoutput.ts";
+import { tableKey } from "./server.ts";
+import {
+  openReplication,
+  type ReplicationSession,
+  replicationFailure,
+  type SlotMessage,
+} from "./session.ts";
+import type { Replication } from "./settings.ts";
+
+/** A change of a row, or of all of them. */
+export type RowChange = Extract<Change, { kind: "insert" | "update" | "delete" | "truncate" }>;
+
+export type LogItem =
+  | {
+      readonly kind: "change";
+      readonly change: RowChange;
+      readonly relation: Relation;
+      /** Where its transaction was committed, and when. */
+      readonly lsn: bigint;
+      readonly time: bigint;
+    }
+  /** All changes before this place have come. */
+  | { readonly kind: "commit"; readonly end: bigint };
+
+/** A table whose changes are still to be asked for. */
+export interface LogPart {
+  readonly table: string;
+  readonly from: bigint;
+}
+
+export interface LogOptions {
+  readonly settings: Replication;
+  /** Only transactions that were committed before it are read. */
+  readonly border: bigint;
+  /** What the server may forget. */
+  readonly confirmed: bigint;
+  /** The tables that are read in this run, in any order. */
+  readonly parts: readonly LogPart[];
+}
+
+export interface ChangeLog {
+  /**
+   * The changes of a table from its place on. Reading the log for one table keeps those of others,
+   * as far as they are few: mostly the server is asked once for all.
+   */
+  changesOf(table: string): AsyncGenerator<LogItem>;
+}
+
+/** Bytes of other tables' changes that are kept. */
+const maxKeptBytes = 32 * 1024 * 1024;
+/** Bytes that a kept change takes besides its own. */
+const keptHeadBytes = 200;
+/** The session of the last run may still be ending. */
+const busyTries = 40;
+const busyWaitMs = 500;
+
+interface Kept {
+  readonly payload: Buffer;
+  readonly relation: Relation;
+  readonly lsn: bigint;
+  readonly time: bigint;
+}
+
+interface Store {
+  readonly from: bigint;
+  items: Kept[];
+  bytes: number;
+}
+
+export function createChangeLog(ctx: PostgresContext, options: LogOptions): ChangeLog {
+  const waiting = new Map(options.parts.map(({ table, from }) => [table, from]));
+  /** Whole, of tables that are still to be asked for. */
+  const kept = new Map<string, Store>();
+
+  return {
+    async *changesOf(table) {
+      const from = waiting.get(table) ?? options.border;
+      waiting.delete(table);
+      const store = kept.get(table);
+      kept.delete(table);
+      if (store) yield* replay(store);
+      else if (from < options.border) yield* readLog(table, from);
+    },
+  };
+
+  async function* readLog(table: string, from: bigint): AsyncGenerator<LogItem> {
+    const stores = new Map<string, Store>();
+    for (const [other, otherFrom] of waiting)
+      if (!kept.has(other)) stores.set(other, { from: otherFrom, items: [], bytes: 0 });
+    const begin = [from, ...[...stores.values()].map((one) => one.from)].reduce((a, b) =>
+      a < b ? a : b,
+    );
+    let keptBytes = [...kept.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+    const keep = (item: Kept, key: string) => {
+      const store = stores.get(key);
+      if (!store || item.lsn < store.from) return;
+      const bytes = item.payload.length + keptHeadBytes;
+      store.items.push({ ...item, payload: Buffer.from(item.payload) });
+      store.bytes += bytes;
+      keptBytes += bytes;
+      while (keptBytes > maxKeptBytes && stores.size > 0) {
+        const [largest] = [...stores].sort(([, one], [, other]) => other.bytes - one.bytes);
+        if (!largest) return;
+        stores.delete(largest[0]);
+        keptBytes -= largest[1].bytes;
+      }
+    };
+
+    const relations = new Map<number, { relation: Relation; key: string }>();
+    let lsn = 0n;
+    let time = 0n;
+    const known = (oid: number) => {
+      const found = relations.get(oid);
+      if (found) return found;
+      throw new ConnectorError("DATABASE_UNUSABLE", {
+        reason: "its log names a table that it has not described",
+      });
+    };
+    for await (const message of messages(ctx, options, begin)) {
+      if (message.kind === "reached") {
+        if (message.lsn >= options.border) break;
+        continue;
+      }
+      const { payload } = message;
+      const change = decodeChange(payload);
+      if (change.kind === "begin") {
+        if (change.lsn >= options.border) break;
+        ({ lsn, time } = change);
+      } else if (change.kind === "relation") {
+        const { relation } = change;
+        const key = tableKey(relation.schema, relation.name);
+        relations.set(relation.oid, { relation, key });
+      } else if (change.kind === "commit") {
+        if (change.end > from) yield { kind: "commit", end: change.end };
+        if (change.end >= options.border) break;
+      } else if (change.kind !== "other") {
+        const oids = change.kind === "truncate" ? change.oids : [change.oid];
+        for (const { relation, key } of oids.map(known)) {
+          if (key !== table) keep({ payload, relation, lsn, time }, key);
+          else if (lsn >= from) yield { kind: "change", change, relation, lsn, time };
+        }
+      }
+    }
+    for (const [key, store] of stores) kept.set(key, store);
+  }
+}
+
+function* replay({ items }: Store): Generator<LogItem> {
+  let last: bigint | undefined;
+  for (const { payload, relation, lsn, time } of items) {
+    // What is known of a transaction is where it was committed; the next one begins behind that.
+    if (last !== undefined && lsn > last) yield { kind: "commit", end: lsn };
+    last = lsn;
+    yield { kind: "change", change: decodeChange(payload) as RowChange, relation, lsn, time };
+  }
+}
+
+/** The slot's messages, once nobody else reads it any more. */
+async function* messages(
+  ctx: PostgresContext,
+  { settings: { slot, publication }, confirmed }: LogOptions,
+  from: bigint,
+): AsyncGenerator<SlotMessage> {
+  for (let tries = 1; ; tries++) {
+    let session: ReplicationSession | undefined;
+    let hasBegun = false;
+    try {
+      session = await openReplication(ctx);
+      for await (const message of session.stream({ slot, publication, from, confirmed })) {
+        hasBegun = true;
+        yield message;
+      }
+      return;
+    } catch (error) {
+      const isBusy = (error as { readonly code?: unknown } | null)?.code === "55006";
+      if (hasBegun || !isBusy || tries === busyTries) throw replicationFailure(error);
+    } finally {
+      session?.end();
+    }
+    await ctx.clock.sleep(busyWaitMs);
+  }
+}

@@ -1,0 +1,309 @@
+/** Reading from the log: first the rows of a snapshot, then what has changed since. */
+import { randomBytes } from "node:crypto";
+import { escapeLiteral } from "pg";
+import {
+  batch,
+  ConnectorError,
+  checkpoint,
+  type Output,
+  type SelectedStream,
+  type Stream,
+  type StreamBeginning,
+  streamFields,
+} from "svc-connectors";
+import { inSnapshot, type Session } from "../api.ts";
+import { copyRows } from "../copy.ts";
+import { planProjection } from "../projection.ts";
+import { type ChangesState, readTable, type State, seeOperators } from "../reading.ts";
+import type { PostgresContext } from "../spec.ts";
+import { describeTable, fromOf, labelOf, ofTable } from "../streams.ts";
+import { type ChangeLog, createChangeLog, type LogItem } from "./log.ts";
+import { formatLsn, parseLsn } from "./lsn.ts";
+import { type ChangeRows, createChangeRows } from "./rows.ts";
+import { flushLog, inspectServer, isOfLog, type Slot, tableKey } from "./server.ts";
+import {
+  identify,
+  openReplication,
+  type ReplicationSession,
+  replicationFailure,
+} from "./session.ts";
+import { addedColumns, type Replication } from "./settings.ts";
+
+type Beginning = StreamBeginning<Stream, State>;
+
+/** What all streams of a run share. */
+interface ChangeRun {
+  readonly system: string;
+  /**
+   * Every stream ends here: together they are as the database was at that moment, and no transaction
+   * is there in part.
+   */
+  readonly border: bigint;
+  /** Of the border, where rows are read; the session that exports it has to stay. */
+  readonly snapshot: string | undefined;
+  readonly log: ChangeLog;
+  /** Why the changes since a saved state are gone; undefined: they are there. */
+  lossOf(state: State): string | undefined;
+}
+
+/** Bytes of changes that are put out at once, and rows of which a large value is read. */
+const flushBytes = 1024 * 1024;
+const maxUnresolved = 1_000;
+/** Bytes between two checkpoints. */
+const pageBytes = 8 * 1024 * 1024;
+
+/** @throws CHANGES_LOST when the rows have to be read anew, after a state that says so */
+export async function* readChanges(
+  ctx: PostgresContext,
+  session: Session,
+  stream: SelectedStream,
+  saved: State | undefined,
+  selection: readonly Beginning[],
+): AsyncGenerator<Output<State>> {
+  const run = await runOf(ctx, session, selection);
+  const loss = saved && run.lossOf(saved);
+  if (loss !== undefined) yield* beginAnew(ctx, stream, loss);
+  const state = saved?.mode === "changes" ? saved : undefined;
+  const { system, border } = run;
+  const base = state?.lsn ?? formatLsn(border);
+  const stateAt = (lsn: string): ChangesState => ({ mode: "changes", system, lsn });
+  if (state === undefined || state.rows) {
+    const whole = { ...stream, syncMode: "full_refresh" as const };
+    const options = { snapshot: run.snapshot, addedColumns: addedColumns(border) };
+    for await (const output of readTable(ctx, session, whole, state?.rows, options)) {
+      if (output.type !== "checkpoint") yield output;
+      else if (output.state.mode === "full_refresh")
+        yield checkpoint({ ...stateAt(base), rows: output.state });
+    }
+    yield checkpoint(stateAt(base));
+  }
+  const changes = run.log.changesOf(tableKey(stream.namespace ?? "public", stream.name));
+  yield* toOutput(ctx, session, stream, changes, stateAt);
+  yield checkpoint(stateAt(formatLsn(border)));
+}
+
+/** The state of nothing: the next run reads all rows, beside those that are there. */
+async function* beginAnew(
+  ctx: PostgresContext,
+  { namespace = "public", name }: SelectedStream,
+  reason: string,
+): AsyncGenerator<Output<State>> {
+  const stream = labelOf({ schema: namespace, name });
+  ctx.log.warn("The rows are read anew by the next run.", { stream, reason });
+  yield checkpoint({} as State);
+  throw new ConnectorError("CHANGES_LOST", { stream, reason });
+}
+
+async function* toOutput(
+  ctx: PostgresContext,
+  session: Session,
+  stream: SelectedStream,
+  changes: AsyncIterable<LogItem>,
+  stateAt: (lsn: string) => ChangesState,
+): AsyncGenerator<Output<State>> {
+  const { primaryKey: key = [] } = stream;
+  const fields = streamFields(stream);
+  let rows: ChangeRows | undefined;
+  let described: object | undefined;
+  /** Rows that are read by their key, since the log has not all of their values. */
+  const unresolved = new Map<string, readonly string[]>();
+  let lsn = 0n;
+  let rowsSince = 0;
+  let bytesSince = 0;
+
+  const flush = async function* (): AsyncGenerator<Output<State>> {
+    for (const one of rows?.take() ?? []) {
+      rowsSince += one.rowCount;
+      yield batch(one);
+    }
+    if (unresolved.size === 0) return;
+    const keys = [...unresolved.values()];
+    unresolved.clear();
+    rowsSince += keys.length;
+    yield* readByKey(ctx, session, stream, keys, lsn);
+  };
+
+  for await (const item of changes) {
+    if (item.kind === "commit") {
+      const isPage =
+        rowsSince + (rows?.rowCount ?? 0) + unresolved.size >= ctx.config.page_size ||
+        bytesSince >= pageBytes;
+      if (!isPage) continue;
+      yield* flush();
+      yield checkpoint(stateAt(formatLsn(item.end)));
+      rowsSince = 0;
+      bytesSince = 0;
+      continue;
+    }
+    const { change, relation, time } = item;
+    lsn = item.lsn;
+    if (change.kind === "truncate") yield* beginAnew(ctx, stream, "the table was truncated");
+    if (described !== relation || !rows) {
+      yield* flush();
+      rows = await createChangeRows(session, relation, { fields, key });
+      described = relation;
+    }
+    if (change.kind === "delete") {
+      unresolved.delete(JSON.stringify(rows.keyOf(change.old)));
+      rows.add({ tuple: change.old, lsn, deletedAt: time });
+    } else if (change.kind !== "truncate") {
+      const before = change.kind === "update" ? change.old : undefined;
+      const values = rows.keyOf(change.row);
+      const text = JSON.stringify(values);
+      if (before) {
+        const old = JSON.stringify(rows.keyOf(before));
+        if (old !== text) {
+          unresolved.delete(old);
+          rows.add({ tuple: before, lsn, deletedAt: time });
+        }
+      }
+      const isWhole = relation.identity === "f" ? before : undefined;
+      if (rows.add({ tuple: change.row, before: isWhole, lsn })) unresolved.delete(text);
+      else unresolved.set(text, values);
+    }
+    if (rows.bytes < flushBytes && unresolved.size < maxUnresolved) continue;
+    bytesSince += rows.bytes;
+    yield* flush();
+  }
+  yield* flush();
+}
+
+/**
+ * Rows as they are now: of what is newer in them than the border, the next run reads the change.
+ * Those that are gone are deleted, or have another key, later in the log.
+ */
+async function* readByKey(
+  ctx: PostgresContext,
+  session: Session,
+  stream: SelectedStream,
+  keys: readonly (readonly string[])[],
+  lsn: bigint,
+): AsyncGenerator<Output<State>> {
+  const work = async function* (): AsyncGenerator<Output<State>> {
+    const described = await describeTable(ctx, session, stream);
+    const table = { ...described, columns: [...described.columns, ...addedColumns(lsn)] };
+    const key = (stream.primaryKey ?? []).flatMap(
+      (name) => table.columns.find((column) => column.name === name) ?? [],
+    );
+    await seeOperators(session, key);
+    const projection = planProjection(table, streamFields(stream), []);
+    const rows = keys.map(
+      (values) =>
+        `(${key.map(({ typeName }, index) => `${escapeLiteral(values[index] ?? "")}::${typeName}`)})`,
+    );
+    const names = key.map(({ name }) => ofTable(name));
+    const query = `SELECT ${projection.list} FROM ${fromOf(table)} WHERE (${names}) IN (VALUES ${rows})`;
+    for await (const { batch: some } of copyRows(session, query, {
+      ...projection,
+      maxRows: ctx.config.page_size,
+    }))
+      yield batch(some);
+  };
+  yield* inSnapshot(session, work, { hasTimeout: false });
+}
+
+const runs = new WeakMap<PostgresContext, Promise<ChangeRun>>();
+
+function runOf(
+  ctx: PostgresContext,
+  session: Session,
+  selection: readonly Beginning[],
+): Promise<ChangeRun> {
+  const open = runs.get(ctx);
+  if (open) return open;
+  const opening = openRun(ctx, session, selection);
+  runs.set(ctx, opening);
+  opening.catch(() => runs.delete(ctx));
+  return opening;
+}
+
+async function openRun(
+  ctx: PostgresContext,
+  session: Session,
+  selection: readonly Beginning[],
+): Promise<ChangeRun> {
+  const settings = ctx.config.replication;
+  if (!settings)
+    throw new ConnectorError("CONFIG_INVALID", {
+      path: "replication",
+      problem: "is missing, and streams are to be read from the log",
+    });
+  const server = await inspectServer(session, settings);
+  const replicating = await openReplication(ctx);
+  try {
+    const { system } = await identify(replicating);
+    const slot = await usableSlot(ctx, replicating, settings, server);
+    const lossOf = (state: State) => lossSince(state, system, slot);
+    const ofLog = selection.filter(({ stream }) => isOfLog(stream));
+    const isKnown = ({ state }: Beginning) => state !== undefined && lossOf(state) === undefined;
+    const needsRows = ofLog.some(
+      ({ state }) =>
+        state === undefined ||
+        (state.mode === "changes" && state.rows !== undefined && lossOf(state) === undefined),
+    );
+    if (needsRows && slot === undefined)
+      await replicating.command(
+        `CREATE_REPLICATION_SLOT "${settings.slot}" LOGICAL pgoutput NOEXPORT_SNAPSHOT`,
+      );
+    const exported = needsRows ? await exportSnapshot(replicating, settings) : undefined;
+    if (!exported) {
+      replicating.end();
+      await flushLog(session);
+    }
+    const border = exported?.lsn ?? server.written;
+    const parts = ofLog.filter(isKnown).flatMap(({ stream, state }) => {
+      if (state?.mode !== "changes") return [];
+      const table = tableKey(stream.namespace ?? "public", stream.name);
+      return [{ table, from: parseLsn(state.lsn) }];
+    });
+    const confirmed = parts.map(({ from }) => from).reduce((a, b) => (a < b ? a : b), border);
+    const log = createChangeLog(ctx, { settings, border, confirmed, parts });
+    return { system, border, snapshot: exported?.name, log, lossOf };
+  } catch (error) {
+    replicating.end();
+    throw replicationFailure(error);
+  }
+}
+
+/** The slot, unless there is none, or one that is of no use any more: then it is dropped. */
+async function usableSlot(
+  ctx: PostgresContext,
+  replicating: ReplicationSession,
+  settings: Replication,
+  { slot, written }: { readonly slot: Slot | undefined; readonly written: bigint },
+): Promise<Slot | undefined> {
+  if (!slot) return undefined;
+  const lagBytes = Number(written > slot.confirmed ? written - slot.confirmed : 0n);
+  const { slot: name, max_lag_mb: maxLag = Number.POSITIVE_INFINITY } = settings;
+  ctx.log.info("The server keeps its log for the replication slot.", { slot: name, lagBytes });
+  if (!slot.isLost && lagBytes <= maxLag * 1024 * 1024) return slot;
+  await replicating.command(`DROP_REPLICATION_SLOT "${name}"`);
+  return undefined;
+}
+
+function lossSince(state: State, system: string, slot: Slot | undefined): string | undefined {
+  if (state.mode !== "changes") return "it was read by queries so far";
+  if (state.system !== system) return "the server is another one, or has gone back to a backup";
+  if (!slot) return "the replication slot is gone";
+  if (parseLsn(state.lsn) < slot.confirmed)
+    return "the replication slot was read on by someone else";
+  return undefined;
+}
+
+/**
+ * A snapshot, and the place in the log where it stands: what is committed before is in it, nothing
+ * else is. It comes with a slot of its own, which ends with the session.
+ */
+async function exportSnapshot(
+  replicating: ReplicationSession,
+  { slot }: Replication,
+): Promise<{ readonly name: string; readonly lsn: bigint }> {
+  const own = `${slot}_rows_${randomBytes(3).toString("hex")}`;
+  const [row] = await replicating.command(
+    `CREATE_REPLICATION_SLOT "${own}" TEMPORARY LOGICAL pgoutput EXPORT_SNAPSHOT`,
+  );
+  const [, lsn, name] = row ?? [];
+  if (!lsn || !name)
+    throw new ConnectorError("DATABASE_UNUSABLE", { reason: "it has exported no snapshot" });
+  return { name, lsn: parseLsn(lsn) };
+}

@@ -1,0 +1,185 @@
+/** What the server has for the replication, and what an administrator has to do where it lacks. */
+import { escapeLiteral } from "pg";
+import { ConnectorError, type SelectedStream } from "svc-connectors";
+import type { Session } from "../api.ts";
+import type { Table } from "../catalog.ts";
+import type { PostgresContext } from "../spec.ts";
+import { parseLsn } from "./lsn.ts";
+import { identify, openReplication, replicationFailure } from "./session.ts";
+import { addedProperties, lsnField, type Replication } from "./settings.ts";
+
+export interface ServerState {
+  /** Up to where the log is written: all that this session can see is before it. */
+  readonly written: bigint;
+  readonly slot: Slot | undefined;
+  readonly keepsAllLog: boolean;
+}
+
+export interface Slot {
+  /** What was committed before is not given any more. */
+  readonly confirmed: bigint;
+  readonly isLost: boolean;
+}
+
+interface Described {
+  readonly standby: boolean;
+  readonly level: string;
+  readonly version: number;
+  readonly written: string | null;
+  readonly kept: string | null;
+  readonly slot: Record<string, unknown> | null;
+  readonly publication: Record<string, unknown> | null;
+}
+
+const unusable = (reason: string) => new ConnectorError("DATABASE_UNUSABLE", { reason });
+
+/** @throws DATABASE_UNUSABLE with what an administrator has to run */
+export async function inspectServer(
+  { client }: Session,
+  { slot, publication }: Replication,
+): Promise<ServerState> {
+  const { rows } = await client.query<Described>(`
+    SELECT pg_catalog.pg_is_in_recovery() AS standby, pg_catalog.current_setting('wal_level') AS level,
+      pg_catalog.current_setting('server_version_num')::int AS version,
+      pg_catalog.current_setting('max_slot_wal_keep_size', true) AS kept,
+      CASE WHEN NOT pg_catalog.pg_is_in_recovery() THEN pg_catalog.pg_current_wal_insert_lsn()::text END AS written,
+      (SELECT pg_catalog.row_to_json(s) FROM (SELECT *, database = pg_catalog.current_database() AS is_here
+         FROM pg_catalog.pg_replication_slots WHERE slot_name = ${escapeLiteral(slot)}) s) AS slot,
+      (SELECT pg_catalog.row_to_json(p) FROM pg_catalog.pg_publication p WHERE pubname = ${escapeLiteral(publication)}) AS publication`);
+  const [found] = rows;
+  if (!found || found.version < 120_000) throw unusable("it is older than PostgreSQL 12");
+  if (found.standby || found.written === null)
+    throw unusable("it is a standby server: changes are read from the primary one");
+  if (found.level !== "logical")
+    throw unusable(
+      `its wal_level is ${found.level}; an administrator runs ALTER SYSTEM SET wal_level = 'logical' and restarts the server`,
+    );
+  requirePublication(found.publication, publication);
+  return {
+    written: parseLsn(found.written),
+    slot: found.slot ? toSlot(found.slot, slot) : undefined,
+    keepsAllLog: found.kept === "-1",
+  };
+}
+
+function requirePublication(found: Record<string, unknown> | null, name: string): void {
+  if (!found)
+    throw unusable(
+      `it has no publication ${name}; the owner of the tables runs CREATE PUBLICATION ${name} FOR TABLE … WITH (publish_via_partition_root = true)`,
+    );
+  if (!found.pubinsert || !found.pubupdate || !found.pubdelete || !found.pubtruncate)
+    throw unusable(
+      `the publication ${name} leaves changes out; its owner runs ALTER PUBLICATION ${name} SET (publish = 'insert, update, delete, truncate')`,
+    );
+}
+
+function toSlot(found: Record<string, unknown>, name: string): Slot {
+  if (found.plugin !== "pgoutput" || found.is_here !== true)
+    throw unusable(
+      `the replication slot ${name} is another's: of another database, or not of pgoutput; choose another name`,
+    );
+  return {
+    confirmed: parseLsn(String(found.confirmed_flush_lsn ?? "0/0")),
+    isLost: found.wal_status === "lost" || found.confirmed_flush_lsn === null,
+  };
+}
+
+/**
+ * Has the server bring its log to the disk, up to here at least: only from there it is sent. A
+ * transaction of its own makes it do so; without one, the end of the log may wait for the next.
+ */
+export async function flushLog({ client }: Session): Promise<void> {
+  await client.query("SELECT pg_catalog.txid_current()");
+}
+
+/**
+ * Tries all that a first read needs, but for the slot: one that is made holds the log back.
+ * @throws DATABASE_UNUSABLE, PERMISSION_DENIED with what an administrator has to run
+ */
+export async function checkReplication(
+  ctx: PostgresContext,
+  session: Session,
+  settings: Replication,
+): Promise<void> {
+  const { keepsAllLog } = await inspectServer(session, settings);
+  const replicationSession = await openReplication(ctx);
+  await identify(replicationSession).catch((error: unknown) => {
+    throw replicationFailure(error);
+  });
+  replicationSession.end();
+  const tables = await publishedTables(session, settings);
+  if (![...tables.values()].some(({ problem }) => problem === undefined))
+    throw unusable(
+      `the publication ${settings.publication} has no table with a primary key whose changes can be read`,
+    );
+  if (keepsAllLog)
+    ctx.log.warn(
+      "The server keeps its log for as long as a slot is not read: max_slot_wal_keep_size limits what that may take of the disk.",
+      { slot: settings.slot },
+    );
+}
+
+export interface PublishedTable {
+  /** Why its changes cannot be read; undefined: they can. */
+  readonly problem: string | undefined;
+  /** Columns that the log does not have: they are computed from others. */
+  readonly generated: readonly string[];
+}
+
+export const tableKey = (schema: string, name: string) => JSON.stringify([schema, name]);
+
+/** The tables of the publication. */
+export async function publishedTables(
+  { client }: Session,
+  { publication }: Replication,
+): Promise<ReadonlyMap<string, PublishedTable>> {
+  const { rows } = await client.query<{
+    schema: string;
+    name: string;
+    identity: string;
+    filtered: boolean;
+    listed: number | null;
+    columns: number;
+    generated: string[];
+  }>(`
+    SELECT p.schemaname AS schema, p.tablename AS name, c.relreplident::text AS identity,
+      pg_catalog.to_jsonb(p)->>'rowfilter' IS NOT NULL AS filtered,
+      pg_catalog.jsonb_array_length(NULLIF(pg_catalog.to_jsonb(p)->'attnames', 'null')) AS listed, a.columns, a.generated
+    FROM pg_catalog.pg_publication_tables p
+    JOIN pg_catalog.pg_namespace n ON n.nspname = p.schemaname
+    JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = p.tablename
+    CROSS JOIN LATERAL (
+      SELECT count(*)::int AS columns,
+        COALESCE(pg_catalog.json_agg(attname) FILTER (WHERE attgenerated <> ''), '[]') AS generated
+      FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
+    ) a WHERE p.pubname = ${escapeLiteral(publication)}`);
+  return new Map(
+    rows.map(({ schema, name, identity, filtered, listed, columns, generated }) => {
+      const isWhole = listed === null || listed >= columns - generated.length;
+      const problem =
+        identity !== "d" && identity !== "f"
+          ? "its replica identity is neither the primary key nor the whole row"
+          : filtered || !isWhole
+            ? "the publication leaves rows or columns of it out"
+            : undefined;
+      return [tableKey(schema, name), { problem, generated }];
+    }),
+  );
+}
+
+/** Whether a selected stream is read from the log. */
+export const isOfLog = ({ syncMode, cursorField }: SelectedStream) =>
+  syncMode === "incremental" && cursorField === lsnField;
+
+/**
+ * Why changes of a table cannot be read from the log although it is published; undefined: they can.
+ */
+export function logProblem(
+  { primaryKey, columns }: Table,
+  { problem }: PublishedTable,
+): string | undefined {
+  if (primaryKey.length === 0) return "it has no primary key";
+  if (columns.some(({ name }) => Object.hasOwn(addedProperties, name)))
+    return "it has a column of the name that the changes need";
+  return problem;
+}

@@ -1,0 +1,249 @@
+/**
+ * A session of streaming replication: commands with their answers, and the messages of a slot.
+ * @see https://www.postgresql.org/docs/current/protocol-replication.html (read 2026-11)
+ */
+import type { Duplex } from "node:stream";
+import { ConnectorError } from "svc-connectors";
+import { toFailure } from "../failures.ts";
+import type { PostgresContext } from "../spec.ts";
+import { formatLsn } from "./lsn.ts";
+
+export interface ReplicationSession {
+  /** Runs a command. Gives its rows as text. @throws ServerError, ConnectorError */
+  command(text: string): Promise<readonly (readonly (string | null)[])[]>;
+  /**
+   * The messages of a slot from a place on. Their memory is valid until the next one is asked for.
+   * @param confirmed what the server may forget
+   */
+  stream(options: StreamOptions): AsyncGenerator<SlotMessage>;
+  end(): void;
+}
+
+export interface StreamOptions {
+  readonly slot: string;
+  readonly publication: string;
+  readonly from: bigint;
+  readonly confirmed: bigint;
+}
+
+export type SlotMessage =
+  | { readonly kind: "change"; readonly payload: Buffer }
+  /** All transactions that were committed before this place have come. */
+  | { readonly kind: "reached"; readonly lsn: bigint };
+
+/** What the server refuses; its text stays here. */
+class ServerError extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super("the server refused a command");
+    this.code = code;
+  }
+}
+
+/** Values as text without loss and without local habits, as in the sessions of SQL. */
+const settings = {
+  datestyle: "ISO, YMD",
+  timezone: "UTC",
+  intervalstyle: "iso_8601",
+  extra_float_digits: "3",
+  bytea_output: "hex",
+  lc_monetary: "C",
+  // The session that exports a snapshot is idle as long as rows are read.
+  idle_in_transaction_session_timeout: "0",
+};
+
+/** One value has a GiB at most; a row of more cannot go on anyway. */
+const maxMessageBytes = 64 * 1024 * 1024;
+/** The server ends a session that says nothing for a minute. */
+const statusIntervalMs = 10_000;
+const protocolVersion = 196_608;
+
+const malformed = () =>
+  new ConnectorError("DATABASE_UNUSABLE", {
+    reason: "its answer in a session of replication has not the form of PostgreSQL's",
+  });
+
+/** @throws as `ctx.connect`, and PERMISSION_DENIED when the role may not replicate */
+export async function openReplication(ctx: PostgresContext): Promise<ReplicationSession> {
+  const stream = await ctx.connect({ isReplication: true });
+  ctx.signal.addEventListener("abort", () => stream.destroy(), { once: true });
+  stream.once("end", () => stream.destroy());
+  stream.on("error", () => {});
+  const messages = readMessages(stream);
+  const session = createSession(stream, messages);
+  const startup = Buffer.concat([Buffer.alloc(8), Buffer.from("user\0svc\0database\0svc\0\0")]);
+  startup.writeUInt32BE(startup.length, 0);
+  startup.writeUInt32BE(protocolVersion, 4);
+  stream.write(startup);
+  await untilReady(messages);
+  for (const [name, value] of Object.entries(settings))
+    await session.command(`SET ${name} TO '${value}'`);
+  return session;
+}
+
+function createSession(stream: Duplex, messages: AsyncGenerator<Message>): ReplicationSession {
+  const write = (type: string, body: Buffer) => {
+    const head = Buffer.alloc(5);
+    head.write(type, 0, "latin1");
+    head.writeUInt32BE(body.length + 4, 1);
+    stream.write(Buffer.concat([head, body]));
+  };
+  const sendQuery = (text: string) => write("Q", Buffer.from(`${text}\0`));
+  return {
+    async command(text) {
+      sendQuery(text);
+      return await untilReady(messages);
+    },
+    async *stream({ slot, publication, from, confirmed }) {
+      const sendStatus = () => write("d", toStatus(confirmed));
+      sendQuery(
+        `START_REPLICATION SLOT "${slot}" LOGICAL ${formatLsn(from)} (proto_version '1', publication_names '"${publication}"')`,
+      );
+      await untilStreaming(messages);
+      sendStatus();
+      const timer = setInterval(sendStatus, statusIntervalMs);
+      try {
+        for (;;) {
+          const { type, body } = await next(messages);
+          if (type !== "d") {
+            if (type === "c") throw lost();
+            continue;
+          }
+          if (body[0] === 0x77 && body.length >= 25)
+            yield { kind: "change", payload: body.subarray(25) };
+          else if (body[0] === 0x6b && body.length === 18) {
+            if (body[17] === 1) sendStatus();
+            yield { kind: "reached", lsn: body.readBigUInt64BE(1) };
+          } else throw malformed();
+        }
+      } finally {
+        clearInterval(timer);
+      }
+    },
+    end: () => void stream.destroy(),
+  };
+}
+
+/** Written, flushed and applied up to a place. */
+function toStatus(confirmed: bigint): Buffer {
+  const body = Buffer.alloc(34);
+  body[0] = 0x72;
+  for (const at of [1, 9, 17]) body.writeBigUInt64BE(confirmed, at);
+  return body;
+}
+
+interface Message {
+  readonly type: string;
+  readonly body: Buffer;
+}
+
+const lost = () => new ConnectorError("CONNECTION_FAILED", { reason: "reset" });
+
+/** @throws CONNECTION_FAILED when there is none */
+async function next(messages: AsyncGenerator<Message>): Promise<Message> {
+  const step = await messages.next().catch((error: unknown) => {
+    throw error instanceof ConnectorError ? error : lost();
+  });
+  if (step.done) throw lost();
+  if (step.value.type === "E") throw new ServerError(sqlStateOf(step.value.body));
+  return step.value;
+}
+
+/** The code of an error: fields are a letter and a text each. */
+function sqlStateOf(body: Buffer): string {
+  const code = body
+    .toString("latin1")
+    .split("\0")
+    .find((field) => field.startsWith("C"))
+    ?.slice(1);
+  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) ? code : "XX000";
+}
+
+async function untilStreaming(messages: AsyncGenerator<Message>): Promise<void> {
+  for (;;) if ((await next(messages)).type === "W") return;
+}
+
+/** The rows of an answer. */
+async function untilReady(
+  messages: AsyncGenerator<Message>,
+): Promise<readonly (readonly (string | null)[])[]> {
+  const rows: (string | null)[][] = [];
+  for (;;) {
+    const { type, body } = await next(messages);
+    if (type === "Z") return rows;
+    if (type === "D") rows.push(toRow(body));
+  }
+}
+
+function toRow(body: Buffer): (string | null)[] {
+  let at = 2;
+  return Array.from({ length: body.length < 2 ? 0 : body.readUInt16BE(0) }, () => {
+    if (body.length - at < 4) throw malformed();
+    const length = body.readInt32BE(at);
+    at += 4;
+    if (length < 0) return null;
+    if (length > body.length - at) throw malformed();
+    at += length;
+    return body.toString("utf8", at - length, at);
+  });
+}
+
+/** Cuts what the server sends into messages; pulling them is what lets it go on. */
+async function* readMessages(stream: Duplex): AsyncGenerator<Message> {
+  let held: Buffer = Buffer.alloc(0);
+  let waiting: Buffer[] = [];
+  let waitingBytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    waiting.push(chunk);
+    waitingBytes += chunk.length;
+    const needed = held.length >= 5 ? 1 + held.readUInt32BE(1) : 5;
+    // A large message is put together once, and not anew with each chunk.
+    if (held.length + waitingBytes < needed) continue;
+    let bytes = Buffer.concat([held, ...waiting]);
+    waiting = [];
+    waitingBytes = 0;
+    while (bytes.length >= 5) {
+      const end = 1 + bytes.readUInt32BE(1);
+      if (end < 5) throw malformed();
+      if (end > maxMessageBytes)
+        throw new ConnectorError("RECORD_TOO_LARGE", { limit: maxMessageBytes });
+      if (bytes.length < end) break;
+      yield { type: String.fromCharCode(bytes[0] as number), body: bytes.subarray(5, end) };
+      bytes = bytes.subarray(end);
+    }
+    held = bytes;
+  }
+}
+
+/** Who has said where the log is, and which server it is. */
+export interface ServerIdentity {
+  /** The server and its timeline: another one has another log. */
+  readonly system: string;
+}
+
+export async function identify(session: ReplicationSession): Promise<ServerIdentity> {
+  const [row] = await session.command("IDENTIFY_SYSTEM");
+  const [system, timeline] = row ?? [];
+  if (!system || !timeline) throw malformed();
+  return { system: `${system}/${timeline}` };
+}
+
+/** The server's refusal of a command as an error of the table. */
+export function replicationFailure(error: unknown): unknown {
+  if (!(error instanceof ServerError)) return error;
+  const unusable = (reason: string) => new ConnectorError("DATABASE_UNUSABLE", { reason });
+  switch (error.code) {
+    case "53400": // configuration_limit_exceeded
+      return unusable(
+        "all its replication slots are in use; an administrator raises max_replication_slots, or drops a slot that nobody needs (SELECT slot_name, active FROM pg_replication_slots)",
+      );
+    case "55006": // object_in_use
+      return unusable("the replication slot is in use: two runs cannot read it at a time");
+    case "55000": // object_not_in_prerequisite_state
+      return unusable(
+        "it does not log changes for logical replication; an administrator runs ALTER SYSTEM SET wal_level = 'logical' and restarts the server",
+      );
+    default:
+      return toFailure(error);
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * Values of the log as COPY has them: the log's text becomes the binary form of the type, so that
+ * rows of both ways are decoded alike.
+ */
+import type { TextBytes } from "../columns/texts.ts";
+
+/** Writes the binary form of the value whose text lies between two places. */
+export type ToWire = (out: TextBytes, bytes: Buffer, start: number, end: number) => void;
+
+const word = (bytes: Buffer, start: number, end: number) => bytes.toString("latin1", start, end);
+
+/** The text is the form. */
+export const copied: ToWire = (out, bytes, start, end) => out.copy(bytes, start, end);
+
+const into = (out: TextBytes, count: number): number => {
+  out.reserve(count);
+  const at = out.length;
+  out.length += count;
+  return at;
+};
+
+const boolean: ToWire = (out, bytes, start) => {
+  const at = into(out, 1);
+  out.bytes[at] = bytes[start] === 0x74 ? 1 : 0;
+};
+
+const binary: ToWire = (out, bytes, start, end) => {
+  const at = into(out, (end - start - 2) >> 1);
+  out.bytes.write(word(bytes, start + 2, end), at, "hex");
+};
+
+/** Digits that a double holds. */
+const safeDigits = 15;
+
+function toInteger(bytes: Buffer, start: number, end: number): number {
+  const isNegative = bytes[start] === 0x2d;
+  let value = 0;
+  for (let at = isNegative ? start + 1 : start; at < end; at++)
+    value = value * 10 + (bytes[at] as number) - 0x30;
+  return isNegative ? -value : value;
+}
+
+const int2: ToWire = (out, bytes, start, end) => {
+  const at = into(out, 2);
+  out.bytes.writeInt16BE(toInteger(bytes, start, end), at);
+};
+const int4: ToWire = (out, bytes, start, end) => {
+  const at = into(out, 4);
+  out.bytes.writeInt32BE(toInteger(bytes, start, end), at);
+};
+const oid: ToWire = (out, bytes, start, end) => {
+  const at = into(out, 4);
+  out.bytes.writeUInt32BE(toInteger(bytes, start, end), at);
+};
+
+const two32 = 2 ** 32;
+
+/** A whole number that a double holds, as 64 bits. */
+function writeLong(out: TextBytes, value: number): void {
+  const at = into(out, 8);
+  const high = Math.floor(value / two32);
+  out.bytes.writeInt32BE(high, at);
+  out.bytes.writeUInt32BE(value - high * two32, at + 4);
+}
+
+export function writeBigLong(out: TextBytes, value: bigint): void {
+  const at = into(out, 8);
+  out.bytes.writeBigInt64BE(value, at);
+}
+
+const int8: ToWire = (out, bytes, start, end) =>
+  end - start <= safeDigits
+    ? writeLong(out, toInteger(bytes, start, end))
+    : writeBigLong(out, BigInt(word(bytes, start, end)));
+
+const float4: ToWire = (out, bytes, start, end) => {
+  const at = into(out, 4);
+  out.bytes.writeFloatBE(Number(word(bytes, start, end)), at);
+};
+const float8: ToWire = (out, bytes, start, end) => {
+  const at = into(out, 8);
+  out.bytes.writeDoubleBE(Number(word(bytes, start, end)), at);
+};
+
+const uuid: ToWire = (out, bytes, start, end) => {
+  const at = into(out, 16);
+  out.bytes.write(word(bytes, start, end).replaceAll("-", ""), at, "hex");
+};
+
+/** A version stands before the text. */
+const jsonb: ToWire = (out, bytes, start, end) => {
+  const at = into(out, 1);
+  out.bytes[at] = 1;
+  out.copy(bytes, start, end);
+};
+
+const endlessDays = 2 ** 31 - 1;
+
+/** `2026-01-02`, `0044-03-15 BC`: days since 2000. */
+function toDays(text: string): number {
+  const [year = 0, month = 1, day = 1] = text.replace(/ BC$/, "").split("-").map(Number);
+  return daysOf(text.endsWith("BC") ? 1 - year : year, month, day);
+}
+
+/**
+ * In the Gregorian calendar, also before it began.
+ * @see https://howardhinnant.github.io/date_algorithms.html (days_from_civil, read 2026-11)
+ */
+function daysOf(year: number, month: number, day: number): number {
+  const shifted = month <= 2 ? year - 1 : year;
+  const era = Math.floor(shifted / 400);
+  const yearOfEra = shifted - era * 400;
+  const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1;
+  const dayOfEra =
+    yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  return era * 146_097 + dayOfEra - 730_425;
+}
+
+const date: ToWire = (out, bytes, start, end) => {
+  const text = word(bytes, start, end);
+  const at = into(out, 4);
+  if (text === "infinity") out.bytes.writeInt32BE(endlessDays, at);
+  else if (text === "-infinity") out.bytes.writeInt32BE(-endlessDays - 1, at);
+  else out.bytes.writeInt32BE(toDays(text), at);
+};
+
+/** `03:04:05.123456`: microseconds. */
+function toMicroseconds(text: string): number {
+  const [clock = "", fraction = ""] = text.split(".");
+  const [hours = 0, minutes = 0, seconds = 0] = clock.split(":").map(Number);
+  return ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + Number(fraction.padEnd(6, "0"));
+}
+
+const time: ToWire = (out, bytes, start, end) =>
+  writeLong(out, toMicroseconds(word(bytes, start, end)));
+
+const endlessInstant = 2n ** 63n - 1n;
+const dayMicroseconds = 86_400_000_000;
+/** Days whose microseconds a double holds. */
+const safeDays = 100_000;
+
+/** `2026-01-02 03:04:05.123456`, `+00` and ` BC` behind it or not. */
+const instant: ToWire = (out, bytes, start, end) => {
+  const text = word(bytes, start, end);
+  if (text === "infinity") return writeBigLong(out, endlessInstant);
+  if (text === "-infinity") return writeBigLong(out, -endlessInstant - 1n);
+  const [day = "", clock = ""] = text.split(" ", 2);
+  const days = toDays(text.endsWith(" BC") ? `${day} BC` : day);
+  const micros = toMicroseconds(clock.replace(/\+00$/, ""));
+  if (Math.abs(days) < safeDays) writeLong(out, days * dayMicroseconds + micros);
+  else writeBigLong(out, BigInt(days) * BigInt(dayMicroseconds) + BigInt(micros));
+};
+
+const signs = {
+  positive: 0,
+  negative: 0x4000,
+  nan: 0xc000,
+  infinity: 0xd000,
+  negativeInfinity: 0xf000,
+};
+const words: Readonly<Record<string, number>> = {
+  NaN: signs.nan,
+  Infinity: signs.infinity,
+  "-Infinity": signs.negativeInfinity,
+};
+
+/** Groups of four digits, without those of zeros at both ends. @see ../columns/numerics.ts */
+const numeric: ToWire = (out, bytes, start, end) => {
+  const text = word(bytes, start, end);
+  const sign = words[text] ?? (text.startsWith("-") ? signs.negative : signs.positive);
+  if (sign > signs.negative) return writeNumericHead(out, 0, 0, sign, 0);
+  const [whole = "", fraction = ""] = text.replace("-", "").split(".");
+  const wholeGroups = Math.ceil(whole.length / 4);
+  const padded =
+    whole.padStart(wholeGroups * 4, "0") + fraction.padEnd(Math.ceil(fraction.length / 4) * 4, "0");
+  const groups = Array.from({ length: padded.length / 4 }, (_, index) =>
+    Number(padded.slice(index * 4, index * 4 + 4)),
+  );
+  const first = groups.findIndex((group) => group !== 0);
+  if (first < 0) return writeNumericHead(out, 0, 0, signs.positive, fraction.length);
+  const last = groups.findLastIndex((group) => group !== 0);
+  writeNumericHead(out, last - first + 1, wholeGroups - 1 - first, sign, fraction.length);
+  const at = into(out, (last - first + 1) * 2);
+  for (let index = first; index <= last; index++)
+    out.bytes.writeInt16BE(groups[index] as number, at + (index - first) * 2);
+};
+
+function writeNumericHead(
+  out: TextBytes,
+  count: number,
+  weight: number,
+  sign: number,
+  scale: number,
+): void {
+  const at = into(out, 8);
+  out.bytes.writeUInt16BE(count, at);
+  out.bytes.writeInt16BE(weight, at + 2);
+  out.bytes.writeUInt16BE(sign, at + 4);
+  out.bytes.writeUInt16BE(scale, at + 6);
+}
+
+const byOid: ReadonlyMap<number, ToWire> = new Map([
+  [16, boolean],
+  [17, binary],
+  [20, int8],
+  [21, int2],
+  [23, int4],
+  [26, oid],
+  [700, float4],
+  [701, float8],
+  [1082, date],
+  [1083, time],
+  [1114, instant],
+  [1184, instant],
+  [1700, numeric],
+  [2950, uuid],
+  [3802, jsonb],
+]);
+
+/** For a type with domains taken off, that is no array: these are text on both ways. */
+export const toWireOf = (type: number): ToWire => byOid.get(type) ?? copied;
+
+/** Types whose text is JSON. */
+const jsonTypes: ReadonlySet<number> = new Set([20, 21, 23, 26, 114, 3802]);
+const numberTypes: ReadonlySet<number> = new Set([700, 701, 1700]);
+
+/** What `to_json` makes of a value. */
+export function toJsonOf(type: number): ToWire {
+  if (jsonTypes.has(type)) return copied;
+  return (out, bytes, start, end) => {
+    const text = bytes.toString("utf8", start, end);
+    if (type === 16) out.text(text === "t" ? "true" : "false");
+    else if (numberTypes.has(type) && /\d$/.test(text)) out.text(text);
+    else if (type === 1114 || type === 1184)
+      out.text(JSON.stringify(text.replace(" ", "T").replace(/\+00$/, "+00:00")));
+    else out.text(JSON.stringify(text));
+  };
+}
