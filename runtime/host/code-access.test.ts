@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { packageRoot, runtimeFolder } from "../wire/location.ts";
 import { packageRoots, readablePaths } from "./code-access.ts";
-import { isBundled, sandboxFolder } from "./sandbox-code.ts";
+import { sandboxEnding, sandboxFolder } from "./sandbox-code.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -45,7 +45,7 @@ test("of the runtime a worker may read what the sandbox runs, nothing of the hos
   const readable = access()
     .filter((path) => path.startsWith(sandboxFolder) || path.startsWith(runtimeFolder))
     .map((path) => path.slice(sandboxFolder.length));
-  const author = isBundled ? "author.js" : "author.ts";
+  const author = `author${sandboxEnding}`;
   expect(readable.sort()).toEqual([author, "contract/", "manifest/", "wire/", "worker/"]);
 });
 

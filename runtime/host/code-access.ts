@@ -7,9 +7,9 @@ import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ConnectorError } from "../contract/errors.ts";
-import { packageRoot } from "../wire/location.ts";
+import { moduleEnding, packageRoot } from "../wire/location.ts";
 import { packagePaths } from "./package-access.ts";
-import { isBundled, sandboxCode } from "./sandbox-code.ts";
+import { sandboxCode } from "./sandbox-code.ts";
 
 const codeExtensions = new Set([".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".wasm"]);
 const maxCodeFiles = 5_000;
@@ -31,7 +31,10 @@ export function readablePaths(connectorUrl: string): readonly string[] {
  * The folders from which the worker's code imports packages. A built package brings what it and its
  * connectors need of them, so that nothing installed beside it is looked through, or readable.
  */
-export const packageRoots = (moduleRoot: string, isBuilt = isBundled): readonly string[] =>
+export const packageRoots = (
+  moduleRoot: string,
+  isBuilt = moduleEnding === ".js",
+): readonly string[] =>
   [packageRoot, moduleRoot].filter((root) => !isBuilt || root !== packageRoot);
 
 /** The files of a connector itself. */

@@ -46,11 +46,10 @@ function findCode(): SandboxCode {
 
 const code = findCode();
 
-/** Whether it has in it what it needs of packages. */
-export const isBundled: boolean = code.ending === ".js";
-
-/** Of `author`, `worker/entry` and what they load; ends with a separator. */
+/** `author`, `worker/entry` and what they load lie here; it ends with a separator. */
 export const sandboxFolder: string = code.folder;
+/** The ending of its modules. */
+export const sandboxEnding: ".ts" | ".js" = code.ending;
 
 /** The first module of a worker. */
 export const workerEntry: string = `${code.folder}worker/entry${code.ending}`;
