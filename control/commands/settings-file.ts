@@ -4,7 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import {
   builtInSources,
   parsePointer,
@@ -69,7 +69,11 @@ export async function loadOperatorSettings(
   const document = Object.fromEntries(
     Object.entries(own).filter(([, value]) => value !== null),
   ) as Document;
-  if (!validate(document)) throw refuse(faultOf(validate.errors ?? [], document));
+  // When there is something to look at: every command loads this module.
+  if (Object.keys(document).length > 0) {
+    compiled ??= compile();
+    if (!compiled(document)) throw refuse(faultOf(compiled.errors ?? [], document));
+  }
 
   const secret = async ({ $file }: { readonly $file: string }) => {
     const text = (await readText($file, "secret", folder)).replace(/\r?\n$/, "");
@@ -169,9 +173,13 @@ const retentionOf = (days: Document["retention"] = {}): Retention => ({
 
 // `verbose` gives each fault its schema, and so its `expected`; the value that comes with it is not
 // looked at.
-const ajv = new Ajv2020({ allErrors: false, strict: true, strictTypes: false, verbose: true });
-ajv.addKeyword({ keyword: "expected", schemaType: "string" });
-const validate = ajv.compile(SettingsDocument);
+function compile(): ValidateFunction {
+  const options = { allErrors: false, strict: true, strictTypes: false, verbose: true };
+  const ajv = new Ajv2020({ ...options, validateSchema: false });
+  ajv.addKeyword({ keyword: "expected", schemaType: "string" });
+  return ajv.compile(SettingsDocument);
+}
+let compiled: ValidateFunction | undefined;
 
 function faultOf([fault, ...more]: readonly ErrorObject[], document: object): string {
   // Of a union the last fault is the union's own.

@@ -1,5 +1,5 @@
 /** Reads a workspace file: its form is checked, and every fault has its line. */
-import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import {
   isJsonObject,
   type JsonValue,
@@ -113,10 +113,17 @@ const isReference = (value: JsonValue | undefined) =>
   (typeof value.$file === "string" || typeof value.$env === "string");
 
 // `verbose` gives each fault its schema; the value that comes with it is not looked at.
-const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, verbose: true });
-const validate = ajv.compile(WorkspaceFile);
+let compiled: ValidateFunction | undefined;
+
+/** When a file is read first: every command loads this module, and few read one. */
+function compile(): ValidateFunction {
+  const options = { allErrors: true, strict: true, strictTypes: false, verbose: true };
+  return new Ajv2020({ ...options, validateSchema: false }).compile(WorkspaceFile);
+}
 
 function formFaults(content: JsonValue): Fault[] {
+  compiled ??= compile();
+  const validate = compiled;
   if (validate(content)) return [];
   const faults = new Map<string, Fault>();
   for (const error of validate.errors ?? []) {
