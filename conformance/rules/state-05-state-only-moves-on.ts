@@ -1,19 +1,8 @@
 import { messageEvidence } from "../contract/evidence.ts";
-import type { Changes, ProviderRow } from "../contract/learned.ts";
 import { defineRule } from "../contract/rule.ts";
-import {
-  asksForOrder,
-  type CursorColumn,
-  changeRows,
-  cursorColumn,
-  cursorOf,
-  directionOf,
-  underKey,
-  withCursor,
-} from "../derive/rows/cursors.ts";
-import { latest, momentOf, textOf, writeLike } from "../derive/rows/moments.ts";
-import { withOtherOffsets } from "../derive/rows/offsets.ts";
-import { outputRows } from "../derive/rows/rows.ts";
+import { cursorColumn } from "../derive/rows/cursors.ts";
+import { tellsOfSkip } from "../derive/rows/losses.ts";
+import { compareRows, describeDifference, outputRows } from "../derive/rows/rows.ts";
 import {
   finalState,
   incrementalStreams,
@@ -24,15 +13,17 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { regressions } from "../derive/sweeps/states.ts";
+import { arrivals } from "./state-05.odd-rows.ts";
 
 export default defineRule({
   id: "STATE-05",
   level: "MUST",
   profile: "resumable",
   since: "0.1.0",
-  title: "Late, older and undated rows never move the state back.",
-  why: "A state that moves back makes every sync read the same rows again; one that loses its value starts all over.",
-  fix: "Take the later of the saved and the seen cursor, compare times as times (offsets differ), and leave out rows without one.",
+  title:
+    "Late, older, undated and unknown rows never move the state back, and none of them hides a row.",
+  why: "A state that moves back makes every sync read the same rows again; one that loses its value starts all over. And one odd row must not end a page, and hide the rest of it.",
+  fix: "Take the later of the saved and the seen cursor, compare times as times (offsets differ), and let rows without one move nothing, and end nothing.",
   good: "newest = Date.parse(row.updated_at) > Date.parse(newest) ? row.updated_at : newest;",
   bad: "newest = rows.at(-1).updated_at;",
   async notApplicable(lab) {
@@ -67,6 +58,13 @@ export default defineRule({
         });
         // A typed refusal of such a row moves nothing.
         if (observation.outcome.status !== "succeeded") continue;
+        const rows = outputRows(observation.messages, stream);
+        const { missing } = compareRows(outputRows(whole.messages, stream), rows);
+        if (!isResumed && missing.length > 0 && !tellsOfSkip(observation, whole))
+          report.fail(
+            `${subject}: the read succeeds with ${describeDifference({ missing, changed: [], extra: [] })}.`,
+            messageEvidence("The read", observation, []),
+          );
         const now = finalState(observation, stream);
         const found =
           now === undefined
@@ -81,91 +79,3 @@ export default defineRule({
     }
   },
 });
-
-interface Arrival {
-  readonly name: string;
-  readonly changes: Changes;
-  /** Read from the final state, else from the beginning. */
-  readonly isResumed: boolean;
-}
-
-function arrivals(column: CursorColumn): Arrival[] {
-  const { rows } = column.listing;
-  const newest = latest(rows.map((row) => cursorOf(row, column)));
-  const oldest = rows
-    .map((row) => cursorOf(row, column))
-    .findLast((value) => momentOf(value) !== undefined);
-  const older = writeLike(
-    oldest,
-    (momentOf(oldest)?.value ?? 0) - (momentOf(oldest)?.kind === "time" ? 86_400_000 : 1),
-  );
-  const strange = (value: unknown, isLast: boolean): Changes => withStranger(column, value, isLast);
-  // Where the connector asked for an order, the provider keeps it.
-  const isOlderLast = !asksForOrder(column) || directionOf(column) === "descending";
-  const both = [false, true].flatMap((isResumed) => {
-    const when = isResumed ? ", in a read from the final state" : "";
-    return [
-      {
-        name: `an older row comes ${isOlderLast ? "last" : "first"}${when}`,
-        changes: strange(older, isOlderLast),
-        isResumed,
-      },
-      {
-        name: `a row without a cursor value comes last${when}`,
-        changes: strange(null, true),
-        isResumed,
-      },
-      {
-        name: `a row without a cursor value comes first${when}`,
-        changes: strange(null, false),
-        isResumed,
-      },
-    ];
-  });
-  const offsets = withOtherOffsets(column, newest);
-  return [
-    ...both,
-    ...(offsets
-      ? [
-          {
-            name: "the same times are written with other offsets",
-            changes: offsets,
-            isResumed: false,
-          },
-        ]
-      : []),
-  ];
-}
-
-/**
- * A time that no row has, for the provider's filter to let through; in the answer it becomes the
- * value.
- */
-const markMs = Date.UTC(2091, 1, 3, 4, 5, 6, 789);
-
-/** One more row with that cursor value, which no filter of the provider keeps back. */
-function withStranger(column: CursorColumn, value: unknown, isLast: boolean): Changes {
-  const newest = latest(column.listing.rows.map((row) => cursorOf(row, column)));
-  const isTime = momentOf(newest)?.kind === "time";
-  const mark = writeLike(newest, isTime ? markMs : 8_007_199_254_740_000);
-  const markText = JSON.stringify(mark);
-  return {
-    ...changeRows(column, (rows) => {
-      const model = rows.at(-1) ?? column.listing.rows.at(-1);
-      const stranger = model && (underKey(model, column, 7) ?? model);
-      const marked = stranger && [withCursor(stranger as ProviderRow, column, mark)];
-      return isLast ? [...rows, ...(marked ?? [])] : [...(marked ?? []), ...rows];
-    }),
-    answer: (answer, listing) =>
-      column.listings.includes(listing)
-        ? {
-            ...answer,
-            body: Buffer.from(
-              answer.body
-                .toString("utf8")
-                .replaceAll(markText, textOf(value) === undefined ? "null" : JSON.stringify(value)),
-            ),
-          }
-        : answer,
-  };
-}

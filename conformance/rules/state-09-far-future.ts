@@ -3,6 +3,7 @@ import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { outputRows } from "../derive/rows/rows.ts";
+import { missingText } from "../derive/sweeps/pages.ts";
 import {
   finalState,
   incrementalStreams,
@@ -14,16 +15,18 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { farFuture, regressions, timedLeaves } from "../derive/sweeps/states.ts";
+import { readAfterFutureRow } from "./state-09.future-row.ts";
 
 export default defineRule({
   id: "STATE-09",
   level: "MUST",
   profile: "resumable",
   since: "0.1.0",
-  title: "A cursor in the far future gives no rows, no crash, and stays where it is.",
-  why: "One row with a wrong date moves the cursor ahead of time. What then comes back must be nothing, not everything, and not a crash.",
-  fix: "Compare with the saved cursor wherever rows are chosen, and write the later of the saved and the seen one.",
-  good: "const since = later(saved.since, newest);",
+  title:
+    "A cursor in the far future gives no rows, no crash, and stays where it is; a row of the far future moves none there.",
+  why: "One row with a wrong date moves the cursor ahead of time, and nothing that changes is read any more, for years. Once it stands there, what comes back must be nothing, not everything, and not a crash.",
+  fix: "Let rows move the cursor no further than the time at which the read began. Compare with the saved cursor wherever rows are chosen, and write the later of the saved and the seen one.",
+  good: "const since = later(saved.since, earlier(newest, bound));",
   bad: "const since = newest ?? new Date(ctx.clock.now()).toISOString();",
   async notApplicable(lab) {
     const none = noIncrementalStream(lab);
@@ -37,6 +40,16 @@ export default defineRule({
   },
   async run(lab, report) {
     for (const stream of incrementalStreams(lab)) {
+      const dated = await readAfterFutureRow(lab, stream);
+      if (dated) {
+        report.checked(dated.name);
+        if (dated.missing.length > 0)
+          report.fail(
+            `${dated.name}: that read ends with the state ${stateText(dated.state)}, and in the next one, from it, ${missingText(dated.missing)}.`,
+            messageEvidence("The read with the row of the future", dated.first, []),
+            exchangeEvidence("Requests of the next read", dated.next.exchanges),
+          );
+      }
       const state = await futureOf(lab, stream);
       if (state === undefined) continue;
       report.checked(`${stream.label} from ${stateText(state)}`);

@@ -1,16 +1,16 @@
 /** Rows that change around the moment that a read has saved, and the read that comes next. */
 import type { JsonValue } from "svc-connectors";
 import type { Lab } from "../contract/lab.ts";
-import type { Changes, ProviderRow } from "../contract/learned.ts";
+import type { Changes } from "../contract/learned.ts";
 import type { Answer, Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import {
-  asksForOrder,
   type CursorColumn,
   changeRows,
   cursorColumn,
   cursorOf,
   directionOf,
+  inOrder,
   underKey,
   withCursor,
 } from "../derive/rows/cursors.ts";
@@ -211,21 +211,9 @@ function rowsAfter(column: CursorColumn, moments: Moments, addedRows: number): C
           rank <= 0 ? farMs : (distances[(rank - 1) % distances.length] ?? form.stepMs);
         return withCursor(row, column, form.write(newestMs + distance, true));
       });
-      return asksForOrder(column) || directionOf(column) !== "none"
-        ? inOrder(changed, column, isDescending)
-        : changed;
+      return inOrder(changed, column);
     },
   };
-}
-
-function inOrder(
-  rows: readonly ProviderRow[],
-  column: CursorColumn,
-  isDescending: boolean,
-): readonly ProviderRow[] {
-  const timeOf = (row: ProviderRow) => momentOf(cursorOf(row, column))?.value ?? 0;
-  const sorted = rows.toSorted((one, other) => timeOf(one) - timeOf(other));
-  return isDescending ? sorted.toReversed() : sorted;
 }
 
 /** Providers refuse a filter that is no time, such as one whose + became a space. */

@@ -184,3 +184,15 @@ export function asksForOrder({ listing }: CursorColumn): boolean {
     orderParameter.test(name.toLowerCase().replaceAll(/[^a-z]/g, "")),
   );
 }
+
+/** The rows as this provider gives them: by their cursor, where it keeps that order. */
+export function inOrder(
+  rows: readonly ProviderRow[],
+  column: CursorColumn,
+): readonly ProviderRow[] {
+  const direction = directionOf(column);
+  if (direction === "none" && !asksForOrder(column)) return rows;
+  const timeOf = (row: ProviderRow) => momentOf(cursorOf(row, column))?.value ?? 0;
+  const sorted = rows.toSorted((one, other) => timeOf(one) - timeOf(other));
+  return direction === "descending" ? sorted.toReversed() : sorted;
+}

@@ -102,6 +102,8 @@ interface Pass {
    * has ended.
    */
   bound: string | undefined;
+  /** When the pass began: a row that is dated ahead of time moves no cursor there. */
+  readonly nowMs: number;
   pageCount: number;
 }
 
@@ -116,11 +118,13 @@ async function* readStream(
   const cursorMs =
     isIncremental && saved.cursor ? Date.parse(saved.cursor) : Number.NEGATIVE_INFINITY;
   const sinceMs = cursorMs - ctx.config.lookback_days * dayMs;
+  const nowMs = ctx.clock.now();
   const pass: Pass = {
     syncMode,
     saved,
     sinceMs,
-    bound: saved.pass?.bound ?? parents?.newest,
+    bound: saved.pass?.bound ?? notAfter(parents?.newest, nowMs),
+    nowMs,
     pageCount: 0,
   };
 
@@ -168,7 +172,7 @@ async function* readListing(
     from,
     isLast,
   })) {
-    pass.bound ??= newest(page.rows, [cursorField]);
+    pass.bound ??= notAfter(newest(page.rows, [cursorField]), pass.nowMs);
     const rows = page.rows.filter(isWanted).map((row) => toRow(row, parent));
     const keys = rows.map((row) => primaryKey.map((field) => row[field]).join("\n"));
     // A row that was inserted meanwhile has pushed the last one of a page onto the next.
@@ -182,6 +186,9 @@ async function* readListing(
     });
   }
 }
+
+const notAfter = (moment: string | undefined, nowMs: number): string | undefined =>
+  moment !== undefined && Date.parse(moment) > nowMs ? new Date(nowMs).toISOString() : moment;
 
 function queryOf(stream: MailerStream, { campaign_status }: Config) {
   if (stream.name !== "campaigns") return {};

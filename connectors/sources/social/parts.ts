@@ -115,7 +115,8 @@ async function* readPosts(
   const network = part.channels[0]?.network ?? "";
   for await (const page of listPosts(ctx, placeOf(part), network, { after, isLast })) {
     const rows = page.rows.filter((row) => !isOld(row, sinceMs.get(toId(row.channel_id))));
-    yield { rows, after: page.after, reached: latest(page.rows, "published_time") };
+    const reached = notAfter(latest(page.rows, "published_time"), pass.nowMs);
+    yield { rows, after: page.after, reached };
   }
 }
 
@@ -227,6 +228,10 @@ function latest(rows: readonly ApiRow[], field: string): string | undefined {
   for (const row of rows) found = later(found, row[field]);
   return found;
 }
+
+/** A post that is dated ahead of time moves no cursor there: what comes meanwhile is still read. */
+const notAfter = (moment: string | undefined, nowMs: number): string | undefined =>
+  moment !== undefined && Date.parse(moment) > nowMs ? new Date(nowMs).toISOString() : moment;
 
 export function later(one: string | undefined, other: unknown): string | undefined {
   if (typeof other !== "string" || Number.isNaN(Date.parse(other))) return one;
