@@ -45,6 +45,15 @@ async function createDatabase(sql: string): Promise<PostgresDatabase> {
   return database;
 }
 
+/** Whole numbers below a bound, the same for the same seed. */
+function createRandom(seed: number): (below: number) => number {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
 const newSlot = () => `svc_test_${++slots}`;
 
 interface Known {
@@ -147,5 +156,243 @@ describe.skipIf(findPostgres() === undefined)("changes from the log", () => {
     const before = tables.readCount;
     expect(await tables.run()).toEqual([]);
     expect(tables.readCount).toBe(before);
+  });
+
+  test("every type has the same value by the log as by a query", async () => {
+    const database = await createDatabase(`
+      CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE DOMAIN cents AS numeric(12, 2); CREATE TYPE pair AS (a int, b text);
+      CREATE TABLE t (id int8 PRIMARY KEY, b bool, s int2, i int4, o oid, f4 float4, f8 float8, n numeric, n2 numeric(10, 3), n0 numeric(30, 0),
+        c cents, tx text, vc varchar(20), ch char(5), nm name, by bytea, d date, tm time, tz timetz, ts timestamp, tsz timestamptz, iv interval, u uuid,
+        j json, jb jsonb, m mood, p pair, ip inet, r int4range, ia int[], ta text[], tsa timestamptz[], xm xml, bi bit(4), pt point, mo money)`);
+    const insert = `
+      INSERT INTO t (id, b, s, i, o, f4, f8, n, n2, n0, c, tx, vc, ch, nm, by, d, tm, tz, ts, tsz, iv, u, j, jb, m, p, ip, r, ia, ta, tsa, xm, bi, pt, mo) VALUES
+      ($1, true, -32768, 2147483647, 4294967295, 1.1, 0.1, 12345678901234567890.000123, -1.5, 123456789012345678901234567890, 0.01, 'tä\\t"x', 'v', 'c', 'n', '\\x00ff41', '2026-02-28', '24:00', '01:02:03.4+02', '2026-01-02 03:04:05.123456', '2026-01-02 03:04:05.1+05', '1 year 2 days', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '{"a": [1, 2.50]}', '{"b": null}', 'happy', '(1,"x y")', '10.0.0.1/8', '[1,5)', '{1,NULL,3}', '{"a b",NULL}', '{2026-01-02 03:04:05+00}', '<a/>', B'1010', '(1,2)', '12.34'),
+      ($2, false, 0, -1, 0, 'NaN', '-Infinity', 'NaN', 0, 0, -99.99, '', '', '', '', '', '0044-03-15 BC', '00:00', '00:00+00', '-infinity', 'infinity', '-1 mon', '00000000-0000-0000-0000-000000000000', 'null', '[]', 'sad', NULL, '::1', 'empty', '{}', '{}', '{}', NULL, B'0000', '(-1,0.5)', '-1'),
+      ($3, NULL, 1, 1, 1, 3.4e38, 5e-324, 0.00000001, 0.001, -7, 10000.5, repeat('x', 5000), NULL, NULL, NULL, NULL, '294276-12-31', '23:59:59.999999', NULL, '1969-12-31 23:59:59.999999', '0001-01-01 00:00:00+00 BC', NULL, NULL, '[{"k":1e400}]', '1', NULL, NULL, NULL, NULL, '{{1,2},{3,4}}', NULL, NULL, NULL, NULL, NULL, NULL),
+      ($4, NULL, 1, 1, 1, 1e-7, 123456789.123, -100000000, 1000, 10000, 1, 'x', NULL, NULL, NULL, NULL, 'infinity', NULL, NULL, '2900-01-01 00:00:00.000001', '9999-12-31 23:59:59.999999+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)`;
+    const rowsFrom = (first: number) =>
+      insert.replace(/\$(\d)/g, (_, place) => String(first + Number(place)));
+    await database.query(rowsFrom(0));
+    const settings = { replication: { publication: "svc", slot: newSlot() } };
+    const tables = createTables(database, settings);
+    expect(await tables.run()).toEqual([]);
+    await database.query(rowsFrom(10));
+    expect(await tables.run()).toEqual([]);
+    const of = (isByLog: boolean) =>
+      tables
+        .rows("t")
+        .filter(({ id }) => Number(id) > 10 === isByLog)
+        .sort((one, other) => Number(one.id) - Number(other.id))
+        .map(({ id: _, ...row }) => row);
+    expect(of(true)).toHaveLength(4);
+    expect(of(true)).toEqual(of(false));
+  });
+
+  test("random transactions over several tables, read in runs that are cut off anywhere, leave the rows of the source", async () => {
+    const random = createRandom(Number(process.env.FC_SEED ?? 7));
+    const database = await createDatabase(`
+      CREATE TABLE a (id int PRIMARY KEY, n numeric, body text); ALTER TABLE a ALTER body SET STORAGE EXTERNAL;
+      CREATE TABLE b (x text, y int, v int, PRIMARY KEY (x, y)); ALTER TABLE b REPLICA IDENTITY FULL; ALTER TABLE b ADD large text; ALTER TABLE b ALTER large SET STORAGE EXTERNAL;
+      CREATE TABLE c (id int, part int, v text, PRIMARY KEY (id, part)) PARTITION BY LIST (part);
+      CREATE TABLE c1 PARTITION OF c FOR VALUES IN (1); CREATE TABLE c2 PARTITION OF c DEFAULT;
+      INSERT INTO a SELECT i, i, repeat(md5(i::text), 200) FROM generate_series(1, 40) i;
+      INSERT INTO b SELECT 'k' || i, i, i, repeat(md5(i::text), 200) FROM generate_series(1, 40) i`);
+    const settings = { page_size: 7, replication: { publication: "svc", slot: newSlot() } };
+    const tables = createTables(database, settings);
+    const names = ["a", "b", "c"];
+    let columns = 0;
+    const large = () => `repeat(md5(random()::text), ${random(300)})`;
+    const id = () => random(60);
+    const step = (): string => {
+      const kinds = [
+        () =>
+          `INSERT INTO a (id, n, body) VALUES (${id()}, ${random(100)}, ${large()}) ON CONFLICT (id) DO UPDATE SET n = excluded.n`,
+        () => `UPDATE a SET n = n + 1 WHERE id % 7 = ${random(7)}`,
+        () => `UPDATE a SET id = ${1000 + random(100_000)} WHERE id = ${id()}`,
+        () =>
+          `UPDATE a SET id = id - 1000 WHERE id = (SELECT max(id) FROM a WHERE id > 1000) AND NOT EXISTS (SELECT FROM a o WHERE o.id = a.id - 1000)`,
+        () => `UPDATE a SET body = ${large()} WHERE id % 11 = ${random(11)}`,
+        () => `DELETE FROM a WHERE id = ${id()}`,
+        () =>
+          `INSERT INTO b (x, y, v, large) VALUES ('k${id()}', ${random(3)}, 0, ${large()}) ON CONFLICT (x, y) DO UPDATE SET v = b.v + 1`,
+        () => `UPDATE b SET x = x || 'z' WHERE y = ${random(3)} AND length(x) < 6`,
+        () => `DELETE FROM b WHERE v = ${random(5)}`,
+        () =>
+          `INSERT INTO c VALUES (${id()}, ${random(3)}, 'v${random(9)}') ON CONFLICT (id, part) DO UPDATE SET v = 'again'`,
+        () =>
+          `UPDATE c SET part = (part + 1) % 3, v = 'moved' WHERE id = ${id()} AND NOT EXISTS (SELECT FROM c o WHERE o.id = c.id AND o.part = (c.part + 1) % 3)`,
+        () => `DELETE FROM c WHERE id = ${id()}`,
+        () => (random(25) === 0 ? `TRUNCATE ${names[random(3)]}` : "SELECT 1"),
+        () =>
+          random(15) === 0
+            ? `ALTER TABLE a ADD more_${++columns} int DEFAULT ${columns}`
+            : "SELECT 1",
+      ];
+      return (kinds[random(kinds.length)] as () => string)();
+    };
+    for (let round = 0; round < 12; round++) {
+      const transactions = Array.from({ length: 25 }, () => {
+        const end = random(8) === 0 ? "ROLLBACK" : "COMMIT";
+        return `BEGIN; ${Array.from({ length: 1 + random(5) }, step).join("; ")}; ${end}`;
+      });
+      await database.query(transactions.join(";\n"));
+      for (let cuts = random(3); cuts > 0; cuts--) {
+        let left = random(12);
+        await tables.run(() => left-- <= 0);
+      }
+      // What was truncated is read anew, once all that was truncated meanwhile is known.
+      let failures = await tables.run();
+      for (let tries = 0; failures.length > 0 && tries < 3; tries++) {
+        expect(failures.map((error) => (error as { code?: string }).code)).toEqual(
+          failures.map(() => "CHANGES_LOST"),
+        );
+        failures = await tables.run();
+      }
+      expect(failures).toEqual([]);
+      for (const name of names) {
+        const now = await wholeOf(database, name);
+        // Columns that came in between are in the rows that were read since.
+        const known = name === "a" ? now.map(({ id, n, body }) => ({ id, n, body })) : now;
+        const read = tables
+          .rows(name)
+          .map((row) => (name === "a" ? { id: row.id, n: row.n, body: row.body } : row));
+        expect(sorted(read as Row[]), `${name} in round ${round}`).toEqual(sorted(known as Row[]));
+      }
+    }
+  });
+
+  describe("the slot", () => {
+    const small = "CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1), (2, 2)";
+    const open = async (slot: string, more = {}) => {
+      const database = await createDatabase(small);
+      return {
+        database,
+        slot,
+        tables: createTables(database, { replication: { publication: "svc", slot, ...more } }),
+      };
+    };
+    const slotOf = async ({ database, slot }: { database: PostgresDatabase; slot: string }) =>
+      (
+        await database.query(
+          `SELECT confirmed_flush_lsn::text AS confirmed, active FROM pg_replication_slots WHERE slot_name = '${slot}'`,
+        )
+      ).at(0);
+    const codeOf = (error: unknown) => (error as { code?: string }).code;
+    const reasonOf = (error: unknown) =>
+      (error as { details: Record<string, unknown> }).details.reason;
+
+    test("is confirmed up to what the last run has saved, and not further", async () => {
+      const one = await open(newSlot());
+      await one.tables.run();
+      const saved = () => (one.tables.states.get("t") as { lsn: string }).lsn;
+      const first = saved();
+      await one.database.query("INSERT INTO t VALUES (3, 3)");
+      await one.tables.run();
+      const second = saved();
+      expect(second).not.toBe(first);
+      expect((await slotOf(one))?.confirmed).not.toBe(second);
+      // A run that is killed before it has read, and one of a destination that has lost the last.
+      one.tables.states.set("t", {
+        ...(one.tables.states.get("t") as object),
+        lsn: first,
+      } as never);
+      expect(await one.tables.run()).toEqual([]);
+      expect(one.tables.rows("t")).toHaveLength(3);
+      await one.tables.run();
+      await one.tables.run();
+      const { confirmed } = (await slotOf(one)) as { confirmed: string };
+      expect(confirmed > first && confirmed <= saved()).toBe(true);
+    });
+
+    test.each([
+      ["is gone", (slot: string) => `SELECT pg_drop_replication_slot('${slot}')`],
+      [
+        "was read on by someone else",
+        (slot: string) =>
+          `SET synchronous_commit = on; INSERT INTO t VALUES (7, 7) ;; SELECT pg_replication_slot_advance('${slot}', pg_current_wal_lsn())`,
+      ],
+      [
+        "is gone and was made anew",
+        (slot: string) =>
+          `INSERT INTO t VALUES (7, 7) ;; SELECT pg_drop_replication_slot('${slot}') ;; SELECT pg_create_logical_replication_slot('${slot}', 'pgoutput')`,
+      ],
+    ])("that %s is told, and the rows are read anew", async (_, sql) => {
+      const one = await open(newSlot());
+      await one.tables.run();
+      for (const statement of sql(one.slot).split(" ;; ")) await one.database.query(statement);
+      await one.database.query("DELETE FROM t WHERE id = 1");
+      const failures = await one.tables.run();
+      expect(failures.map(codeOf)).toEqual(["CHANGES_LOST"]);
+      expect(await one.tables.run()).toEqual([]);
+      expect(sorted(one.tables.rows("t"))).toEqual(sorted(await wholeOf(one.database, "t")));
+    });
+
+    test("that holds back more than it may is dropped, and the rows are read anew", async () => {
+      const one = await open(newSlot(), { max_lag_mb: 1 });
+      await one.tables.run();
+      await one.database.query(
+        "CREATE TABLE filler (id int PRIMARY KEY, v text); INSERT INTO filler SELECT i, repeat(md5(i::text), 30) FROM generate_series(1, 4000) i; DELETE FROM t WHERE id = 1",
+      );
+      const failures = await one.tables.run();
+      expect(failures.map(codeOf)).toContain("CHANGES_LOST");
+      expect(await slotOf(one)).toBeUndefined();
+      await one.tables.run();
+      expect(await one.tables.run()).toEqual([]);
+      expect(one.tables.rows("t")).toEqual([{ id: 2, v: 2 }]);
+    });
+
+    test("of a server that has gone back, or another one, is not read on with an old state", async () => {
+      const one = await open(newSlot());
+      await one.tables.run();
+      const state = one.tables.states.get("t") as object;
+      one.tables.states.set("t", { ...state, system: "1/1" } as never);
+      const [failure] = await one.tables.run();
+      expect(codeOf(failure)).toBe("CHANGES_LOST");
+    });
+
+    test("needs rights, a publication and a level of the log: check says what an administrator runs", async () => {
+      const database = await createDatabase(small);
+      const check = async (user: string, replication: PostgresSettings["replication"]) => {
+        await using run = createPostgresRun(
+          server,
+          database,
+          { ...login, username: user },
+          { replication: replication as NonNullable<typeof replication> },
+        );
+        return await run.check().then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+      };
+      const slot = newSlot();
+      expect(await check(login.username, { publication: "svc", slot })).toBeUndefined();
+      expect(await slotOf({ database, slot })).toBeUndefined();
+      const without = await check("plain_reader", { publication: "svc", slot });
+      expect(codeOf(without)).toBe("PERMISSION_DENIED");
+      expect(reasonOf(without)).toMatch(/ALTER ROLE … REPLICATION/);
+      const missing = await check(login.username, { publication: "other", slot });
+      expect(reasonOf(missing)).toMatch(/CREATE PUBLICATION other FOR TABLE/);
+      await database.query("CREATE PUBLICATION partly FOR TABLE t WITH (publish = 'insert')");
+      const partly = await check(login.username, { publication: "partly", slot });
+      expect(reasonOf(partly)).toMatch(/ALTER PUBLICATION partly SET \(publish/);
+      await database.query(
+        `SELECT pg_create_logical_replication_slot('${slot}', 'test_decoding'); ALTER TABLE t REPLICA IDENTITY NOTHING`,
+      );
+      const foreign = await check(login.username, { publication: "svc", slot });
+      expect(reasonOf(foreign)).toMatch(/choose another name/);
+      const unidentified = await check(login.username, { publication: "svc", slot: newSlot() });
+      expect(reasonOf(unidentified)).toMatch(/no table with a primary key/);
+    });
+
+    test("the password stays in the host", async () => {
+      const { database, slot } = await open(newSlot());
+      await using run = createPostgresRun(server, database, login, {
+        replication: { publication: "svc", slot },
+      });
+      await run.check();
+      for await (const stream of run.discover())
+        for await (const _ of run.read({ ...stream, syncMode: "incremental" }));
+      expect(run.received().includes(login.password)).toBe(false);
+    });
   });
 });
