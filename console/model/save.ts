@@ -86,6 +86,33 @@ export async function create(form: Form): Promise<Endpoint | schemas["Approval"]
   }
 }
 
+/**
+ * Tests and creates a webhook that takes rows. Its signing secret is deleted again when it was not
+ * saved.
+ * @throws Problem
+ */
+export async function createReceiver(
+  form: Form,
+): Promise<schemas["ReverseEtlDestination"] | schemas["Approval"]> {
+  const stored = await storeSecrets(form);
+  if (isProposal(stored)) return stored;
+  try {
+    return await ask(
+      api.POST("/reverse-etl/destinations", {
+        body: {
+          name: form.name,
+          type: "webhook",
+          credentialHandle: stored.credential_handle,
+          configuration: configurationOf(form),
+        },
+      }),
+    );
+  } catch (error) {
+    await forget(stored.credential_id);
+    throw error;
+  }
+}
+
 /** Deletes a credential that nothing uses; one that something uses is kept by the API. */
 const forget = (id: string): Promise<unknown> =>
   api

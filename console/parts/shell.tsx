@@ -9,7 +9,7 @@ import {
 } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ComponentProps, type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { api, ask, signOut } from "../api/client.ts";
 import { usePending } from "../model/approvals.ts";
@@ -18,17 +18,31 @@ import { Icon, Logo } from "./icon.tsx";
 import { useMe } from "./me.tsx";
 import { tell } from "./tell.ts";
 
-const places = [
+interface Place {
+  readonly to: string;
+  readonly label: string;
+  readonly icon: ComponentProps<typeof Icon>["name"];
+  /** Where one is in this place too. */
+  readonly others?: readonly string[];
+}
+
+const places: readonly Place[] = [
   { to: "/", label: "Home", icon: "home" },
   { to: "/sources", label: "Sources", icon: "source" },
   { to: "/destinations", label: "Destinations", icon: "destination" },
   { to: "/pipelines", label: "Pipelines", icon: "pipeline" },
   { to: "/jobs", label: "Jobs", icon: "job" },
+  {
+    to: "/activations",
+    label: "Reverse ETL",
+    icon: "activation",
+    others: ["/models", "/receivers", "/runs"],
+  },
   { to: "/approvals", label: "Approvals", icon: "approval" },
   { to: "/people", label: "People", icon: "people" },
   { to: "/access", label: "Sessions", icon: "key" },
   { to: "/audit", label: "Audit log", icon: "audit" },
-] as const;
+];
 
 export function Shell({ children }: { readonly children: ReactNode }) {
   const [isOpen, { open, close }] = useDisclosure(false);
@@ -70,7 +84,8 @@ export function Shell({ children }: { readonly children: ReactNode }) {
 
 function Places({ onGo }: { readonly onGo?: (() => void) | undefined }) {
   const [location] = useLocation();
-  const isHere = (to: string) => (to === "/" ? location === "/" : location.startsWith(to));
+  const isHere = ({ to, others = [] }: Place) =>
+    to === "/" ? location === "/" : [to, ...others].some((one) => location.startsWith(one));
   return (
     <>
       {onGo === undefined ? (
@@ -80,16 +95,16 @@ function Places({ onGo }: { readonly onGo?: (() => void) | undefined }) {
       ) : null}
       <Workspaces />
       <nav aria-label="Main" style={{ display: "grid", gap: "0.15rem", marginTop: "0.5rem" }}>
-        {places.map(({ to, label, icon }) => (
+        {places.map((place) => (
           <Link
-            key={to}
-            href={to}
+            key={place.to}
+            href={place.to}
             className="nav"
-            aria-current={isHere(to) ? "page" : undefined}
+            aria-current={isHere(place) ? "page" : undefined}
             onClick={onGo}
           >
-            <Icon name={icon} /> {label}
-            {to === "/approvals" ? <Waiting /> : null}
+            <Icon name={place.icon} /> {place.label}
+            {place.to === "/approvals" ? <Waiting /> : null}
           </Link>
         ))}
       </nav>

@@ -1,0 +1,87 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, ask, isProposal } from "../api/client.ts";
+import { useModels, useReceivers } from "../model/reverse-etl.ts";
+import { ActivationForm, type ActivationParts } from "../parts/activation-form.tsx";
+import { Head } from "../parts/head.tsx";
+import { Empty, Loaded, ProblemNote } from "../parts/states.tsx";
+import { tell } from "../parts/tell.ts";
+
+export default function NewActivation() {
+  const models = useModels();
+  const receivers = useReceivers();
+  const [problem, setProblem] = useState<unknown>();
+  const [, go] = useLocation();
+  const queries = useQueryClient();
+  const save = async ({ name, modelId, destinationId, ...parts }: ActivationParts) => {
+    setProblem(undefined);
+    try {
+      const made = await ask(
+        api.POST("/reverse-etl/activations", {
+          body: {
+            name,
+            modelId,
+            destinationId,
+            object: parts.object,
+            operation: parts.operation,
+            mappings: [...parts.mappings],
+            schedule: parts.schedule.type === "manual" ? null : parts.schedule,
+          },
+        }),
+      );
+      await queries.invalidateQueries({ queryKey: ["in", "activations"] });
+      tell.outcome(made, "Created. Nothing was sent yet.");
+      go(isProposal(made) ? "/activations" : `/activations/${made.activationId}`);
+    } catch (error) {
+      setProblem(error);
+    }
+  };
+  return (
+    <>
+      <Head title="Create an activation" up={{ to: "/activations", label: "Reverse ETL" }} />
+      <Loaded query={models}>
+        {(left) => (
+          <Loaded query={receivers}>
+            {(right) =>
+              left.length === 0 || right.length === 0 ? (
+                <Empty
+                  title={left.length === 0 ? "There is no model yet" : "There is no receiver yet"}
+                  text="An activation sends the rows of a model to a receiver."
+                  action={
+                    left.length === 0 ? (
+                      <Link href="/models/new">Write a model</Link>
+                    ) : (
+                      <Link href="/receivers/new">Add a receiver</Link>
+                    )
+                  }
+                />
+              ) : (
+                <ActivationForm
+                  isNew
+                  first={{
+                    name: `${left[0]?.name} to ${right[0]?.name}`,
+                    modelId: left[0]?.modelId ?? "",
+                    destinationId: right[0]?.destinationId ?? "",
+                    object: "",
+                    operation: "upsert",
+                    mappings: [],
+                    schedule: { type: "manual" },
+                  }}
+                  models={left.map((one) => ({ value: one.modelId, label: one.name }))}
+                  receivers={right.map((one) => ({
+                    value: one.destinationId,
+                    label: one.name,
+                  }))}
+                  label="Create the activation"
+                  problem={problem === undefined ? null : <ProblemNote error={problem} />}
+                  onSave={save}
+                />
+              )
+            }
+          </Loaded>
+        )}
+      </Loaded>
+    </>
+  );
+}

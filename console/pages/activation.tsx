@@ -1,0 +1,275 @@
+import { Button, Menu, Tabs } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, ask, isProposal } from "../api/client.ts";
+import { toProblem } from "../api/problem.ts";
+import type { schemas } from "../api/schema.ts";
+import { rowWords, sumOf, useModels, useReceivers, useRuns } from "../model/reverse-etl.ts";
+import { count, plural } from "../model/words.ts";
+import { ActivationForm, type ActivationParts } from "../parts/activation-form.tsx";
+import { Confirm } from "../parts/confirm.tsx";
+import { Head } from "../parts/head.tsx";
+import { useMe } from "../parts/me.tsx";
+import { Empty, Loaded, ProblemNote } from "../parts/states.tsx";
+import { Ago, Status } from "../parts/status.tsx";
+import { tell } from "../parts/tell.ts";
+
+type Activation = schemas["ReverseEtlActivation"];
+
+interface Of {
+  readonly activation: Activation;
+}
+
+/** One activation: its runs, what the next one would send, and its settings. */
+export default function ActivationPage({ id }: { readonly id: string }) {
+  const query = useQuery({
+    queryKey: ["in", "activations", id],
+    queryFn: () =>
+      ask(
+        api.GET("/reverse-etl/activations/{activationId}", {
+          params: { path: { activationId: id } },
+        }),
+      ),
+    refetchInterval: 10_000,
+  });
+  return (
+    <Loaded query={query}>
+      {(activation) => (
+        <>
+          <Head
+            title={activation.name}
+            up={{ to: "/activations", label: "Reverse ETL" }}
+            aside={<Status of={activation.status} />}
+          >
+            <Actions activation={activation} />
+          </Head>
+          <Tabs
+            defaultValue={activation.lastRunId === null ? "settings" : "runs"}
+            keepMounted={false}
+          >
+            <Tabs.List mb="lg">
+              <Tabs.Tab value="runs">Runs</Tabs.Tab>
+              <Tabs.Tab value="settings">What is sent</Tabs.Tab>
+            </Tabs.List>
+            <Tabs.Panel value="runs">
+              <Runs id={id} />
+            </Tabs.Panel>
+            <Tabs.Panel value="settings">
+              <Settings activation={activation} />
+            </Tabs.Panel>
+          </Tabs>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Actions({ activation }: Of) {
+  const { mayRun, mayWrite } = useMe();
+  const [isBusy, setBusy] = useState(false);
+  const [asks, { open, close }] = useDisclosure(false);
+  const [asksAll, all] = useDisclosure(false);
+  const [, go] = useLocation();
+  const queries = useQueryClient();
+  if (!mayRun) return null;
+  const { activationId, status, version, name } = activation;
+  const path = { activationId };
+  const run = async (body: schemas["RunReverseEtlActivationRequest"]) => {
+    const made = await ask(
+      api.POST("/reverse-etl/activations/{activationId}/run", { params: { path }, body }),
+    );
+    await queries.invalidateQueries({ queryKey: ["in", "runs"] });
+    if (tell.outcome(made, "It has begun.") && !isProposal(made)) go(`/runs/${made.runId}`);
+  };
+  const act = async (work: () => Promise<unknown>) => {
+    setBusy(true);
+    try {
+      await work();
+    } catch (error) {
+      tell.problem(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const turn = async () => {
+    const made = await ask(
+      api.PATCH("/reverse-etl/activations/{activationId}", {
+        params: { path, header: { "If-Match": `"v${version}"` } },
+        body: { status: status === "active" ? "paused" : "active" },
+      }),
+    );
+    tell.outcome(made, status === "active" ? "It is paused." : "It goes on.");
+    await queries.invalidateQueries({ queryKey: ["in", "activations"] });
+  };
+  const remove = async () => {
+    const gone = await ask(
+      api.DELETE("/reverse-etl/activations/{activationId}", {
+        params: { path, header: { "If-Match": `"v${version}"` } },
+      }),
+    );
+    if (tell.outcome(gone, `${name} was deleted.`)) go("/activations");
+    await queries.invalidateQueries({ queryKey: ["in", "activations", "list"] });
+  };
+  return (
+    <>
+      <Button
+        variant="default"
+        onClick={() => void act(() => run({ dryRun: true }))}
+        loading={isBusy}
+      >
+        Compare only
+      </Button>
+      <Button onClick={() => void act(() => run({}))} loading={isBusy}>
+        Send now
+      </Button>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" aria-label="More actions">
+            More
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={all.open}>Send all rows again</Menu.Item>
+          {mayWrite ? (
+            <>
+              <Menu.Item onClick={() => void act(turn)}>
+                {status === "active" ? "Pause" : "Go on"}
+              </Menu.Item>
+              <Menu.Divider />
+              <Menu.Item color="red" onClick={open}>
+                Delete
+              </Menu.Item>
+            </>
+          ) : null}
+        </Menu.Dropdown>
+      </Menu>
+      <Confirm
+        title="Send all rows again?"
+        label="Send all"
+        keep="Leave it"
+        isOpen={asksAll}
+        onClose={all.close}
+        run={() => run({ fullResync: true })}
+      >
+        <span>Every row of the model is sent, also what the receiver has confirmed before.</span>
+      </Confirm>
+      <Confirm title={`Delete ${name}?`} label="Delete" isOpen={asks} onClose={close} run={remove}>
+        <span>What was sent stays where it is, and its runs can still be read.</span>
+      </Confirm>
+    </>
+  );
+}
+
+function Runs({ id }: { readonly id: string }) {
+  const runs = useRuns(id);
+  return (
+    <Loaded query={runs}>
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty
+            title="Nothing was sent yet"
+            text="Look at what the first run would send, or compare only: then it is counted, and nothing is sent."
+          />
+        ) : (
+          <ul className="rows">
+            {items.map((one) => (
+              <li key={one.runId}>
+                <Link href={`/runs/${one.runId}`} className="row">
+                  <span className="name">{one.dryRun ? "Compared" : "Sent"}</span>
+                  <span className="dim wide">
+                    {one.dryRun
+                      ? rowWords(one.plannedRows)
+                      : `${plural(sumOf(one.successfulRows), "row")} sent${sumOf(one.failedRows) === 0 ? "" : `, ${count(sumOf(one.failedRows))} refused`}`}
+                  </span>
+                  <span className="dim later">
+                    <Ago at={one.createdAt} />
+                  </span>
+                  <span className="right">
+                    <Status of={one.status} />
+                  </span>
+                </Link>
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </Loaded>
+  );
+}
+
+const partsOf = (one: Activation): ActivationParts => ({
+  name: one.name,
+  modelId: one.modelId,
+  destinationId: one.destinationId,
+  object: one.object,
+  operation: one.operation,
+  mappings: one.mappings,
+  schedule: one.schedule ?? { type: "manual" },
+});
+
+function Settings({ activation }: Of) {
+  const models = useModels();
+  const receivers = useReceivers();
+  // What was there when the form was opened: what others change meanwhile is not written over.
+  const [before, setBefore] = useState(activation);
+  const [problem, setProblem] = useState<unknown>();
+  const queries = useQueryClient();
+  const save = async (parts: ActivationParts) => {
+    setProblem(undefined);
+    try {
+      const { name, object, operation, mappings, schedule } = parts;
+      const made = await ask(
+        api.PATCH("/reverse-etl/activations/{activationId}", {
+          params: {
+            path: { activationId: before.activationId },
+            header: { "If-Match": `"v${before.version}"` },
+          },
+          body: {
+            name,
+            object,
+            operation,
+            mappings: [...mappings],
+            schedule: schedule.type === "manual" ? null : schedule,
+          },
+        }),
+      );
+      if (!isProposal(made)) setBefore(made);
+      tell.outcome(made, "Saved. The next run uses it.");
+      await queries.invalidateQueries({ queryKey: ["in", "activations"] });
+    } catch (error) {
+      setProblem(error);
+      if (toProblem(error).status === 412)
+        await queries.invalidateQueries({ queryKey: ["in", "activations"] });
+    }
+  };
+  const reload = () => {
+    setBefore(activation);
+    setProblem(undefined);
+  };
+  return (
+    <ActivationForm
+      key={before.version}
+      isNew={false}
+      first={partsOf(before)}
+      models={(models.data ?? []).map((one) => ({ value: one.modelId, label: one.name }))}
+      receivers={(receivers.data ?? []).map((one) => ({
+        value: one.destinationId,
+        label: one.name,
+      }))}
+      label="Save"
+      problem={
+        problem === undefined ? null : (
+          <ProblemNote
+            error={problem}
+            {...(before.version === activation.version
+              ? {}
+              : { retryLabel: "Load what it is now", onRetry: reload })}
+          />
+        )
+      }
+      onSave={save}
+    />
+  );
+}

@@ -1,0 +1,93 @@
+import { TextInput, UnstyledButton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, ask } from "../api/client.ts";
+import { limit, usePipelines } from "../model/queries.ts";
+import { count } from "../model/words.ts";
+
+const few = 100;
+
+/** A name as SQL takes it. */
+const quoted = (name: string): string =>
+  /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+
+/** Tables that pipelines write into a warehouse. Choosing one puts its name into the query. */
+export function Tables({
+  warehouseId,
+  onChoose,
+}: {
+  readonly warehouseId: string;
+  readonly onChoose: (name: string) => void;
+}) {
+  const [search, setSearch] = useState("");
+  const pipelines = usePipelines();
+  const ids = (pipelines.data ?? [])
+    .filter(({ destination_id: id }) => id === warehouseId)
+    .map(({ pipeline_id: id }) => id);
+  const tables = useQuery({
+    queryKey: ["in", "tables", ids],
+    queryFn: async () => {
+      const pages = await Promise.all(
+        ids.map((id) =>
+          ask(
+            api.GET("/pipelines/{pipeline_id}/streams", {
+              params: { path: { pipeline_id: id }, query: { limit } },
+            }),
+          ),
+        ),
+      );
+      const names = pages.flatMap(({ items }) =>
+        items.map(({ table: { schema, name } }) =>
+          [schema, name]
+            .filter((one) => one !== null)
+            .map(quoted)
+            .join("."),
+        ),
+      );
+      return [...new Set(names)].sort();
+    },
+    enabled: ids.length > 0,
+    staleTime: 60_000,
+  });
+  const all = tables.data ?? [];
+  const found = all.filter((one) => one.toLowerCase().includes(search.trim().toLowerCase()));
+  return (
+    <section aria-label="Tables of the warehouse">
+      <div className="section" style={{ marginBottom: "0.35rem" }}>
+        Tables
+      </div>
+      {all.length === 0 ? (
+        <span className="dim">
+          {tables.isLoading ? "…" : "No pipeline writes into this warehouse yet."}
+        </span>
+      ) : (
+        <div className="stack" style={{ gap: "0.5rem" }}>
+          {all.length > 12 ? (
+            <TextInput
+              aria-label="Search tables"
+              placeholder="Search"
+              size="xs"
+              value={search}
+              onChange={(event) => setSearch(event.currentTarget.value)}
+            />
+          ) : null}
+          <div className="tables">
+            {found.slice(0, few).map((name) => (
+              <UnstyledButton
+                key={name}
+                className="nav"
+                aria-label={`Insert ${name}`}
+                onClick={() => onChoose(name)}
+              >
+                <bdi className="text">{name}</bdi>
+              </UnstyledButton>
+            ))}
+          </div>
+          {found.length > few ? (
+            <span className="dim">And {count(found.length - few)} more: search.</span>
+          ) : null}
+        </div>
+      )}
+    </section>
+  );
+}
