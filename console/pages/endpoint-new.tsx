@@ -1,4 +1,4 @@
-import { Alert, Button, SegmentedControl, TextInput, UnstyledButton } from "@mantine/core";
+import { Alert, Button, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Link, useLocation } from "wouter";
@@ -205,7 +205,13 @@ function SpecForm({
           ]}
         />
       ) : null}
-      <SpecFields fields={typed} values={values} faults={faults} onChange={setValues} />
+      <SpecFields
+        fields={typed}
+        values={values}
+        faults={faults}
+        shown={isConnect ? Object.keys(inputOf(typed, values)) : []}
+        onChange={setValues}
+      />
       {isConnect && account === undefined ? (
         <ConnectAccount
           label={`Connect ${connector.name}`}
@@ -215,13 +221,9 @@ function SpecForm({
       ) : null}
       {isConnect && account ? (
         <Alert color="teal" variant="light" title="The account is connected" role="status">
-          <UnstyledButton
-            c="var(--mantine-color-anchor)"
-            fz="sm"
-            onClick={() => setAccount(undefined)}
-          >
+          <Button size="xs" variant="default" onClick={() => setAccount(undefined)}>
             Connect another one
-          </UnstyledButton>
+          </Button>
         </Alert>
       ) : null}
       {account && chosen.length > 0 ? (

@@ -15,6 +15,7 @@ import { PipelineStreams } from "../parts/pipeline-streams.tsx";
 import { ScheduleField } from "../parts/schedule-field.tsx";
 import { Loaded, ProblemNote } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
+import { StreamRuns } from "../parts/stream-runs.tsx";
 import { tell } from "../parts/tell.ts";
 
 type Pipeline = schemas["PipelineWithStreams"];
@@ -67,6 +68,7 @@ function Actions({ pipeline }: Of) {
   const { mayRun, mayWrite } = useMe();
   const [isBusy, setBusy] = useState(false);
   const [asks, { open, close }] = useDisclosure(false);
+  const [hasStreams, streams] = useDisclosure(false);
   const [, go] = useLocation();
   const queries = useQueryClient();
   if (!mayRun) return null;
@@ -125,6 +127,7 @@ function Actions({ pipeline }: Of) {
               <Menu.Item onClick={() => void turn()}>Pause</Menu.Item>
             </>
           )}
+          <Menu.Item onClick={streams.open}>Read, reset or clear streams…</Menu.Item>
           {mayWrite ? (
             <Menu.Item color="red" onClick={open}>
               Delete
@@ -133,6 +136,14 @@ function Actions({ pipeline }: Of) {
         </Menu.Dropdown>
       </Menu>
       <Delete pipeline={pipeline} isOpen={asks} onClose={close} />
+      {hasStreams ? (
+        <StreamRuns
+          pipelineId={pipeline.pipeline_id}
+          streams={pipeline.streams}
+          mayDelete={mayWrite}
+          onClose={streams.close}
+        />
+      ) : null}
     </>
   );
 }

@@ -21,13 +21,15 @@ interface SpecFieldsProps {
   /** Names of secrets that are stored. */
   readonly stored?: readonly string[] | undefined;
   readonly isReadOnly?: boolean | undefined;
+  /** Names of fields that are shown at once, though nobody must fill them in. */
+  readonly shown?: readonly string[] | undefined;
   readonly onChange: (values: Values) => void;
 }
 
-export function SpecFields({ fields, ...rest }: SpecFieldsProps) {
+export function SpecFields({ fields, shown = [], ...rest }: SpecFieldsProps) {
   const [isOpen, setOpen] = useState(false);
   const isMain = ({ isRequired, name }: Field) =>
-    isRequired || rest.faults[name] !== undefined || fields.length < 4;
+    isRequired || shown.includes(name) || rest.faults[name] !== undefined || fields.length < 4;
   const main = fields.filter(isMain);
   const others = fields.filter((field) => !isMain(field));
   const draw = (field: Field) => <SpecField key={field.name} field={field} {...rest} />;
@@ -56,7 +58,7 @@ function SpecField({
   stored = [],
   isReadOnly = false,
   onChange,
-}: Omit<SpecFieldsProps, "fields"> & { readonly field: Field }) {
+}: Omit<SpecFieldsProps, "fields" | "shown"> & { readonly field: Field }) {
   const { name, kind, isSecret, isRequired, example } = field;
   const value = values[name];
   const set = (next: unknown) => onChange({ ...values, [name]: next });
