@@ -28,6 +28,12 @@ export interface CatalogStream {
   readonly supports_row_filter?: boolean;
 }
 
+/**
+ * Properties by which sources say that a row is gone, where they are not null: Airbyte's, for logs
+ * of databases, and our own.
+ */
+export const deletedProperties: readonly string[] = ["_ab_cdc_deleted_at", "_svc_deleted_at"];
+
 /** A stream with the user's choices. @see ConfiguredAirbyteStream */
 export interface ConfiguredStream {
   readonly stream: CatalogStream;

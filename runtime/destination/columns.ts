@@ -55,8 +55,8 @@ export const ownColumns = {
 export type ColumnNames = { readonly [property: string]: string };
 
 /**
- * The columns of a stream in the order of its schema: the selected ones, the primary key and the
- * cursor.
+ * The columns of a stream in the order of its schema: the selected ones, the primary key, the
+ * cursor, and what says that a row is gone.
  */
 export function streamColumns(
   configured: ConfiguredStream,
@@ -64,9 +64,9 @@ export function streamColumns(
   rules: NameRules = {},
 ): StreamColumn[] {
   const { stream, selected_fields: selected } = configured;
-  const { keys, cursor } = mergeKeys(configured);
-  const wanted =
-    selected && new Set([...selected, ...keys, ...(cursor === undefined ? [] : [cursor])]);
+  const { keys, cursor, deletedAt } = mergeKeys(configured);
+  const own = [...keys, cursor, deletedAt].filter((property) => property !== undefined);
+  const wanted = selected && new Set([...selected, ...own]);
   const properties = Object.entries(
     (stream.json_schema.properties ?? {}) as Record<string, JsonSchema>,
   );

@@ -1,4 +1,4 @@
-import type { ConfiguredStream } from "../contract/catalog.ts";
+import { type ConfiguredStream, deletedProperties } from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
 
 /** The properties that tell rows of one key apart. */
@@ -15,12 +15,6 @@ export interface MergeKeys {
    */
   readonly deletedAt?: string | undefined;
 }
-
-/**
- * Properties by which sources say that a row is gone: Airbyte's, for logs of databases, and our
- * own.
- */
-const deletedProperties = ["_ab_cdc_deleted_at", "_svc_deleted_at"];
 
 /** The user's primary key and cursor, else the stream's own. */
 export function mergeKeys({ stream, primary_key, cursor_field }: ConfiguredStream): MergeKeys {

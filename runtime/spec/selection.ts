@@ -3,6 +3,7 @@ import {
   type CatalogStream,
   type ConfiguredCatalog,
   type ConfiguredStream,
+  deletedProperties,
   type Manifest,
   type StreamState,
   streamLabel,
@@ -185,14 +186,21 @@ function toStreamRequest(
   };
 }
 
-/** The key and the cursor are always read: without them rows could not be told apart. */
+/**
+ * The key and the cursor are always read: without them rows could not be told apart. So is what
+ * says that a row is gone: without it there would be a row.
+ */
 function withKeys(
   fields: readonly string[],
   stream: CatalogStream,
   cursorField: string | undefined,
 ): string[] {
   const keys = stream.source_defined_primary_key.map((path) => path[0] ?? "");
-  return [...new Set([...fields, ...keys, ...(cursorField === undefined ? [] : [cursorField])])];
+  const deleted = deletedProperties.filter((name) =>
+    Object.hasOwn(stream.json_schema.properties ?? {}, name),
+  );
+  const cursor = cursorField === undefined ? [] : [cursorField];
+  return [...new Set([...fields, ...keys, ...cursor, ...deleted])];
 }
 
 interface Identified {

@@ -1,0 +1,154 @@
+/** Changes from the log on their way into destinations, in runs that are cut off anywhere. */
+import type { Output, SelectedStream } from "svc-connectors";
+import { systemClock } from "svc-connectors/host";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { DeleteMode, DestinationStream } from "../../../../runtime/contract/destination.ts";
+import { toCatalogStream } from "../../../../runtime/worker/load.ts";
+import {
+  findPostgres,
+  type PostgresDatabase,
+  type PostgresServer,
+  startPostgres,
+} from "../../../../simulators/postgres-server.ts";
+import type { DestinationPlace } from "../../../../tests/destination-behaviour.ts";
+import { openDuckdbPlace } from "../../../../tests/duckdb-place.ts";
+import { openPostgresPlace } from "../../../../tests/postgres-place.ts";
+import {
+  createPostgresRun,
+  type PostgresSettings,
+  type PostgresState,
+} from "../../../../tests/postgres-run.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  if (findPostgres() === undefined) return;
+  server = await startPostgres({
+    settings: { wal_level: "logical", max_replication_slots: "20", max_wal_senders: "20" },
+  });
+});
+afterAll(() => server?.stop());
+
+const places: Readonly<Record<string, () => Promise<DestinationPlace>>> = {
+  duckdb: () => openDuckdbPlace(systemClock),
+  postgres: () => openPostgresPlace(server),
+};
+
+/** One run of all streams, as a job has it. `cut` says after which output it is killed. */
+async function sync(
+  database: PostgresDatabase,
+  settings: PostgresSettings,
+  place: DestinationPlace,
+  fence: number,
+  { cut = () => false, deletes }: { cut?: () => boolean; deletes?: DeleteMode | undefined } = {},
+) {
+  const login = { username: "postgres", password: server.password };
+  await using run = createPostgresRun(server, database, login, settings);
+  const streams: SelectedStream[] = [];
+  for await (const stream of run.discover())
+    if (stream.cursorField) streams.push({ ...stream, syncMode: "incremental" });
+  const ordered = streams.map(
+    (stream): DestinationStream => ({
+      configured: {
+        stream: toCatalogStream(stream),
+        sync_mode: "incremental",
+        destination_sync_mode: "append_dedup",
+      },
+      table: `of_${stream.name}`,
+      ...(deletes ? { detectDeletes: deletes } : {}),
+    }),
+  );
+  const sink = await place.write({ owner: "cdc", jobId: "job", fence, streams: ordered });
+  await sink.open(ordered.map(({ configured }) => configured));
+  const states = new Map(sink.savedState().map(({ stream, state }) => [stream.name, state]));
+  const selection = streams.map((stream) => {
+    const state = states.get(stream.name) as PostgresState | undefined;
+    return { stream, state: state && Object.keys(state).length > 0 ? state : undefined };
+  });
+  const failures: string[] = [];
+  for (const { stream, state } of selection) {
+    const of = { name: stream.name, namespace: "public" };
+    await sink.status(of, "started");
+    try {
+      let since = 0;
+      for await (const output of run.readBatches(stream, state, selection as never)) {
+        if (output.type === "batch")
+          for (const batch of output.batches) {
+            await sink.writeBatch?.(of, batch);
+            since += batch.rowCount;
+          }
+        else if (output.type === "checkpoint") {
+          await sink.checkpoint(of, (output as Output & { state: never }).state, since);
+          since = 0;
+        }
+        // Killed: nobody closes the sink, and the next one has another fence.
+        if (cut()) return { failures, locations: [], isCut: true };
+      }
+      await sink.status(of, "complete");
+    } catch (error) {
+      failures.push(String((error as { code?: string }).code));
+      await sink.status(of, "incomplete");
+    }
+  }
+  await sink.close();
+  return {
+    failures,
+    isCut: false,
+    locations: streams.map(({ name }) => sink.location({ name, namespace: "public" })),
+  };
+}
+
+describe.skipIf(findPostgres() === undefined).each(Object.keys(places))("into %s", (kind) => {
+  let place: DestinationPlace;
+  beforeAll(async () => {
+    place = await (places[kind] as () => Promise<DestinationPlace>)();
+  });
+  afterAll(() => place?.close());
+
+  const columns = "concat_ws('/', id, v, length(body), md5(body))";
+  const rowsOf = async (database: PostgresDatabase, name: string) =>
+    (await database.query(`SELECT ${columns} AS row FROM ${name} ORDER BY id`)).map(
+      ({ row }) => row,
+    );
+
+  test("a table is what the source's is after every run that comes to its end", async () => {
+    const database = await server.createDatabase();
+    await database.query(`
+      CREATE TABLE one (id int PRIMARY KEY, v int, body text); ALTER TABLE one ALTER body SET STORAGE EXTERNAL;
+      CREATE TABLE two (id int PRIMARY KEY, v int, body text);
+      INSERT INTO one SELECT i, 0, repeat(md5(i::text), 300) FROM generate_series(1, 60) i; INSERT INTO two SELECT * FROM one;
+      CREATE PUBLICATION svc FOR TABLE one, two`);
+    const settings = {
+      page_size: 10,
+      replication: { publication: "svc", slot: `svc_${kind}` },
+    };
+    const works = [
+      "UPDATE one SET v = v + 1 WHERE id % 3 = 0; DELETE FROM one WHERE id % 5 = 0; INSERT INTO two VALUES (100, 1, 'x')",
+      "UPDATE one SET id = id + 1000 WHERE id < 10; INSERT INTO one VALUES (5, 5, 'back'); UPDATE two SET body = NULL WHERE id > 50",
+      "TRUNCATE two; INSERT INTO two SELECT i, i, 'after' FROM generate_series(1, 5) i; DELETE FROM one WHERE id = 5",
+      "INSERT INTO one VALUES (5, 6, 'again'); BEGIN; DELETE FROM one; INSERT INTO one SELECT i, i, md5(i::text) FROM generate_series(1, 50) i; COMMIT",
+    ];
+    let fence = 0;
+    for (const [round, work] of ["SELECT 1", ...works].entries()) {
+      await database.query(work);
+      for (let cutAfter = 1 + round; cutAfter < 9; cutAfter += 3) {
+        let left = cutAfter;
+        await sync(database, settings, place, ++fence, { cut: () => left-- <= 0 });
+      }
+      let done = await sync(database, settings, place, ++fence);
+      if (done.failures.length > 0) {
+        expect(done.failures).toEqual(["CHANGES_LOST"]);
+        done = await sync(database, settings, place, ++fence);
+      }
+      expect(done.failures).toEqual([]);
+      for (const [index, name] of ["one", "two"].entries()) {
+        const found = await place.sql(
+          `SELECT ${columns} FROM ${done.locations[index]} ORDER BY id`,
+        );
+        expect(
+          found.map(([row]) => row),
+          `${name} in round ${round}`,
+        ).toEqual(await rowsOf(database, name));
+      }
+    }
+  });
+});
