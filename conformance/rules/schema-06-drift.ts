@@ -1,16 +1,21 @@
 import { messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
+import { tellsOfSkip } from "../derive/rows/losses.ts";
 import { everyStreamFields, type StreamFields } from "../derive/rows/row-fields.ts";
 import { describeDifference, isSame } from "../derive/rows/rows.ts";
 import { tryValues } from "../derive/rows/splices.ts";
 import { reportDrift } from "../derive/rows/value-faults.ts";
 import { isOpenSchema } from "../derive/spec/stream-schema.ts";
+import { missingText } from "../derive/sweeps/pages.ts";
+import { isBeyondRecordings } from "../derive/sweeps/reads.ts";
 import {
   newFields,
+  newWords,
   otherTypes,
   readGrown,
   readInherited,
+  readMixed,
   removedFields,
 } from "./schema-06.changed-rows.ts";
 
@@ -20,9 +25,9 @@ export default defineRule({
   profile: "core",
   since: "0.1.0",
   title:
-    "When the provider adds, removes or retypes a field, records still fit their schema, and what is lost is reported.",
+    "When the provider adds, removes or retypes a field, or has new words and kinds of rows, records still fit their schema, and what is lost is reported.",
   why: "Providers change without notice. A sync that breaks at night, a column of [object Object], or values that silently turn to null: each is found weeks later, by a customer.",
-  fix: "Take declared fields only. Let the runtime null what does not fit (it says so in meta.changes), or do the same, or fail with a schema error. Never copy rows with Object.assign or a deep merge.",
+  fix: "Take declared fields only. Let the runtime null what does not fit (it says so in meta.changes), or do the same, or fail with a schema error. Never copy rows with Object.assign or a deep merge. Let words that are not known through: a list of those that are leaves rows out.",
   good: '{ "type": "RECORD", "record": { "data": { "id": 1, "size": null }, "meta": { "changes": [{ "field": "size", "change": "NULLED", … }] } } }',
   bad: "size: String(row.size) // [object Object]\nObject.assign({}, row) // __proto__",
   notApplicable: async (lab) =>
@@ -33,12 +38,13 @@ export default defineRule({
         : "no field of the provider's rows is seen to become a field of a record",
   async run(lab, report) {
     for (const facts of lab.sample(await everyStreamFields(lab), 6)) {
-      for (const plan of [otherTypes, removedFields]) {
+      for (const plan of [otherTypes, removedFields, newWords]) {
         const { subjects, faults } = await tryValues(lab, facts, plan);
         for (const subject of subjects) report.checked(subject);
         for (const fault of faults) reportDrift(report, facts, fault);
       }
       await tryNewFields(lab, report, facts);
+      await tryOtherKind(lab, report, facts);
     }
   },
 });
@@ -81,5 +87,27 @@ async function tryNewFields(lab: Lab, report: Reporter, facts: StreamFields): Pr
     report.fail(
       `${label}: rows without ${read.inherited.join(", ")}, but with a __proto__ that has them, give records with the values of __proto__.`,
       messageEvidence("The run", read.observation, []),
+    );
+}
+
+/** A row that is no longer like the others may end the read in an orderly way, and hide none. */
+async function tryOtherKind(lab: Lab, report: Reporter, facts: StreamFields): Promise<void> {
+  const { observation, missing } = await readMixed(lab, facts);
+  const { status, failures } = observation.outcome;
+  if (isBeyondRecordings(observation)) return;
+  const name = `${facts.stream.label}: rows of a new kind come first and last`;
+  report.checked(name);
+  const isInternal = failures.some(
+    ({ classes }) => classes[0] === "internal" && classes.length === 1,
+  );
+  if (status === "crashed" || status === "hung" || isInternal)
+    report.fail(
+      `${name}, and the run ${status} in no orderly way (${failures[0]?.message ?? "it says nothing"}).`,
+      messageEvidence("The run", observation, []),
+    );
+  else if (status === "succeeded" && missing.length > 0 && !tellsOfSkip(observation, facts.whole))
+    report.fail(
+      `${name}, and the read succeeds, but ${missingText(missing)}.`,
+      messageEvidence("The run", observation, []),
     );
 }

@@ -51,6 +51,28 @@ export const removedFields: ValuePlan = {
   ordinary: (field, n, before) => ordinary(field, n, before),
 };
 
+const newWord = "conformance_new";
+
+/** Words that nobody has seen yet, where the provider has a few that come again and again. */
+export const newWords: ValuePlan = {
+  name: "a new word",
+  mayBeRefused: true,
+  count: (field) => (isEnumeration(field) ? 1 : 0),
+  caseAt: () => ({ text: toText(newWord), value: newWord, isSame: (given) => given === newWord }),
+  // The words that are known come through.
+  ordinary: (_, __, before) => ({ text: toText(before), value: before, isSame: () => true }),
+};
+
+function isEnumeration({ values, isKey, isCursor, isRequested }: RowField): boolean {
+  return (
+    !isKey &&
+    !isCursor &&
+    !isRequested &&
+    values.every((value) => typeof value === "string" && /^[a-z][\w -]{0,30}$/i.test(value)) &&
+    new Set(values).size < values.length
+  );
+}
+
 const strangers = [{ nested: { value: "other" } }, 12345, "twelve", true, ["a", "b"]] as const;
 
 function strangersOf(field: RowField): readonly unknown[] {
@@ -101,6 +123,33 @@ export const newFields: readonly { readonly name: string; readonly fields: objec
     ) as object,
   },
 ];
+
+/** What a row of a kind that came later has: nothing that is known. */
+const otherKind: ProviderRow = { object: newWord, type: newWord, kind: newWord, [mark]: "new" };
+
+export interface MixedRead {
+  readonly observation: Observation;
+  /** Keys of the records that the undisturbed read has and this one has not. */
+  readonly missing: readonly string[];
+}
+
+/** A row of another kind comes first and last in each listing of the stream. */
+export async function readMixed(
+  lab: Lab,
+  { stream, whole, pairs }: StreamFields,
+): Promise<MixedRead> {
+  const listings = new Set(pairs.map(({ listing }) => listing));
+  const observation = await readAll(lab, stream, {
+    provider: lab.learned.provider({
+      rows: (listing, rows) => (listings.has(listing) ? [otherKind, ...rows, otherKind] : rows),
+    }),
+  });
+  const { missing } = compareRows(
+    outputRows(whole.messages, stream),
+    outputRows(observation.messages, stream),
+  );
+  return { observation, missing };
+}
 
 export interface GrownRead {
   readonly observation: Observation;
