@@ -71,3 +71,32 @@ export function listParts(before: readonly string[], after: readonly string[]) {
     stay: after.filter((one) => left.has(one)).length,
   };
 }
+
+export interface Change {
+  readonly path: string[];
+  readonly change: "add" | "change" | "remove";
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly is_secret: boolean;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The fields in which two states of a thing differ. A list is one value. */
+export function changesBetween(
+  before: Fields,
+  after: Fields,
+  path: readonly string[] = [],
+): Change[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) => {
+    const [left, right] = [before[name], after[name]];
+    const place = [...path, name];
+    if (isObject(left) && isObject(right)) return changesBetween(left, right, place);
+    if (JSON.stringify(left ?? null) === JSON.stringify(right ?? null)) return [];
+    const change = left === undefined ? "add" : right === undefined ? "remove" : "change";
+    return [{ path: place, change, before: left ?? null, after: right ?? null, is_secret: false }];
+  });
+}

@@ -170,9 +170,15 @@ async function change(
   handle: string | undefined,
 ): Promise<Endpoint | schemas["Approval"]> {
   const { kind, name } = form;
+  const configuration = configurationOf(form);
+  // What was taken out is taken out there too.
+  const gone = Object.keys(before.configuration).filter((one) => !(one in configuration));
   const body = {
     name,
-    configuration: configurationOf(form),
+    configuration: {
+      ...configuration,
+      ...Object.fromEntries(gone.map((one) => [one, null])),
+    },
     ...(handle === undefined ? {} : { credential_handle: handle }),
   };
   const header = { "If-Match": `"v${before.version}"` };

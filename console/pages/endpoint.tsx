@@ -27,8 +27,9 @@ import {
 } from "../parts/entity-fields.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
+import { SaveProblem } from "../parts/meanwhile.tsx";
 import { SpecFields } from "../parts/spec-form.tsx";
-import { Loaded, ProblemNote } from "../parts/states.tsx";
+import { Loaded } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
 import { tell } from "../parts/tell.ts";
 
@@ -115,14 +116,11 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
     setValues(from.configuration);
     setProblem(undefined);
   };
-  const reload = async () => {
-    const queryKey = ["in", kind, endpoint.id];
-    await queries.refetchQueries({ queryKey });
-    const now = queries.getQueryData<EndpointWithSpec>(queryKey);
-    if (now) begin(now.endpoint);
-  };
-  const submit = async (event: FormEvent) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault();
+    void save(before);
+  };
+  const save = async (from: Endpoint) => {
     const found = {
       ...faultsOf(schema, values, stored),
       ...(chosen.length > 0 ? missingEntities(values) : {}),
@@ -142,7 +140,7 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
           values,
           startPath: spec.auth.start_path,
         },
-        before,
+        from,
       );
       if (!isProposal(made)) begin(made);
       await queries.invalidateQueries({ queryKey: ["in", kind] });
@@ -151,6 +149,8 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
     } catch (error) {
       const isStored = error instanceof StoredAnyway;
       const thrown = toProblem(isStored ? error.problem : error);
+      if (thrown.status === 412)
+        await queries.refetchQueries({ queryKey: ["in", kind, endpoint.id] });
       setFaults(thrown.fields);
       setProblem(thrown);
       setStoredAnyway(isStored);
@@ -159,7 +159,7 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
     }
   };
   return (
-    <form className="form panel" noValidate onSubmit={(event) => void submit(event)}>
+    <form className="form panel" noValidate onSubmit={submit}>
       <h2 className="section" style={{ margin: 0 }}>
         Settings
       </h2>
@@ -197,17 +197,13 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
           Jobs use it from now on. Enter the right one, and save again.
         </Alert>
       ) : null}
-      {problem === undefined ? null : (
-        <ProblemNote
-          error={problem}
-          {...(problem.status === 412
-            ? {
-                retryLabel: "Load what it is now",
-                onRetry: () => void reload(),
-              }
-            : {})}
-        />
-      )}
+      <SaveProblem
+        error={problem}
+        before={shownOf(before)}
+        now={shownOf(endpoint)}
+        onLoad={() => begin(endpoint)}
+        onKeep={() => void save(endpoint)}
+      />
       {mayWrite ? (
         <div>
           <Button type="submit" loading={isBusy} disabled={title.trim() === ""}>
@@ -220,6 +216,9 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
     </form>
   );
 }
+
+/** What the form of settings shows. */
+const shownOf = ({ name, configuration }: Endpoint) => ({ name, configuration });
 
 function LastCheck({ kind, endpoint }: Of) {
   const { mayRun } = useMe();

@@ -8,6 +8,7 @@ import { useJob, type WatchedJob } from "../model/use-job.ts";
 import { bytes, count, lasted, moment, plural, spoken } from "../model/words.ts";
 import { Head } from "../parts/head.tsx";
 import { Log } from "../parts/log.tsx";
+import { LongText } from "../parts/long-text.tsx";
 import { useMe } from "../parts/me.tsx";
 import { Loading, ProblemNote } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
@@ -90,7 +91,7 @@ function Failed({ job }: { readonly job: schemas["Job"] }) {
       role="alert"
     >
       <div className="stack" style={{ gap: "0.5rem" }}>
-        <span>{failure.message}</span>
+        <LongText text={failure.message} />
         {failure.stream === undefined ? null : (
           <span>
             Stream: <bdi>{failure.stream}</bdi>
@@ -178,7 +179,7 @@ function Streams({ streams }: WatchedJob) {
             ) : null}
             {one.failure === null ? null : (
               <span style={{ color: "var(--mantine-color-error)", overflowWrap: "anywhere" }}>
-                {one.failure.message}
+                <LongText text={one.failure.message} />
               </span>
             )}
           </div>
@@ -207,7 +208,7 @@ function Attempts({ attempts }: WatchedJob) {
               </span>
               <Status of={one.status} />
             </div>
-            {one.failure === null ? null : <span className="dim">{one.failure.message}</span>}
+            {one.failure === null ? null : <LongText text={one.failure.message} />}
           </div>
         ))}
       </div>

@@ -11,9 +11,10 @@ import { Confirm } from "../parts/confirm.tsx";
 import { Head } from "../parts/head.tsx";
 import { JobRows } from "../parts/job-rows.tsx";
 import { useMe } from "../parts/me.tsx";
+import { SaveProblem } from "../parts/meanwhile.tsx";
 import { PipelineStreams } from "../parts/pipeline-streams.tsx";
 import { ScheduleField } from "../parts/schedule-field.tsx";
-import { Loaded, ProblemNote } from "../parts/states.tsx";
+import { Loaded } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
 import { StreamRuns } from "../parts/stream-runs.tsx";
 import { tell } from "../parts/tell.ts";
@@ -270,25 +271,27 @@ function Settings({ pipeline }: Of) {
   const [policy, setPolicy] = useState(pipeline.schema_change_policy);
   const [parallel, setParallel] = useState(pipeline.parallel_streams);
   // Of what was there when the form was opened: what others change meanwhile is not written over.
-  const [version, setVersion] = useState(pipeline.version);
+  const [before, setBefore] = useState(pipeline);
+  const { version } = before;
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>();
   const queries = useQueryClient();
-  const save = async () => {
+  const save = async (over = version) => {
     setBusy(true);
     setProblem(undefined);
     try {
       const path = { pipeline_id: pipeline.pipeline_id };
       const made = await ask(
         api.PATCH("/pipelines/{pipeline_id}", {
-          params: { path, header: { "If-Match": `"v${version}"` } },
+          params: { path, header: { "If-Match": `"v${over}"` } },
           body: { name, schedule, schema_change_policy: policy, parallel_streams: parallel },
         }),
       );
-      if (!isProposal(made)) setVersion(made.version);
+      if (!isProposal(made)) setBefore({ ...pipeline, ...made });
       tell.outcome(made, "Saved.");
       await queries.invalidateQueries({ queryKey: ["in", "pipelines"] });
     } catch (error) {
+      await queries.invalidateQueries({ queryKey: ["in", "pipelines"] });
       setProblem(error);
     } finally {
       setBusy(false);
@@ -299,7 +302,7 @@ function Settings({ pipeline }: Of) {
     setSchedule(pipeline.schedule);
     setPolicy(pipeline.schema_change_policy);
     setParallel(pipeline.parallel_streams);
-    setVersion(pipeline.version);
+    setBefore(pipeline);
     setProblem(undefined);
   };
   return (
@@ -330,14 +333,13 @@ function Settings({ pipeline }: Of) {
         onChange={(event) => setParallel(Number(event.currentTarget.value))}
         disabled={!mayWrite}
       />
-      {problem === undefined ? null : (
-        <ProblemNote
-          error={problem}
-          {...(version === pipeline.version
-            ? {}
-            : { retryLabel: "Load what it is now", onRetry: reload })}
-        />
-      )}
+      <SaveProblem
+        error={problem}
+        before={shownOf(before)}
+        now={shownOf(pipeline)}
+        onLoad={reload}
+        onKeep={() => void save(pipeline.version)}
+      />
       {mayWrite ? (
         <div>
           <Button onClick={() => void save()} loading={isBusy} disabled={name.trim() === ""}>
@@ -350,6 +352,14 @@ function Settings({ pipeline }: Of) {
     </div>
   );
 }
+
+/** What the form of settings shows. */
+const shownOf = (one: Pipeline) => ({
+  name: one.name,
+  schedule: { ...one.schedule },
+  schema_change_policy: one.schema_change_policy,
+  parallel_streams: one.parallel_streams,
+});
 
 function PolicyField({
   value,

@@ -23,7 +23,7 @@ export const JobRows = ({
           <span className="dim wide">
             {job.failure === null
               ? `${plural(job.records_synced, "row")}${job.started_at === null ? "" : ` in ${lasted(job.started_at, job.ended_at)}`}`
-              : job.failure.message}
+              : job.failure.message.slice(0, 300)}
           </span>
           <span className="dim later">
             <Ago at={job.created_at} />

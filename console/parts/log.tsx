@@ -42,8 +42,7 @@ export function Log({
             <time dateTime={at}>{clock.format(new Date(at))}</time>
             <span data-level={level}>
               {level === "info" ? "" : `${level}: `}
-              {message}
-              {told(fields)}
+              {clipped(`${message}${told(fields)}`)}
             </span>
           </div>
         ))}
@@ -51,6 +50,9 @@ export function Log({
     </section>
   );
 }
+
+/** A line of a megabyte would stop the page. */
+const clipped = (text: string) => (text.length > 4_000 ? `${text.slice(0, 4_000)}…` : text);
 
 const told = (fields: Readonly<Record<string, unknown>>): string => {
   const parts = Object.entries(fields).map(

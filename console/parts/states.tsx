@@ -3,6 +3,7 @@ import { Alert, Button, Skeleton } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { toProblem } from "../api/problem.ts";
+import { LongText } from "./long-text.tsx";
 
 export const Loading = () => (
   <div className="stack" aria-live="polite" aria-busy="true">
@@ -40,7 +41,7 @@ export function ProblemNote({
   return (
     <Alert color="red" variant="light" title={titles[status] ?? "It did not work"} role="alert">
       <div className="stack" style={{ gap: "0.5rem" }}>
-        <span>{text}</span>
+        <LongText text={text} />
         {fix === undefined ? null : <span>{fix}</span>}
         {(details.errors ?? []).map((one) => (
           <span key={`${one.path} ${one.reason}`}>

@@ -1,0 +1,23 @@
+import { UnstyledButton } from "@mantine/core";
+import { useState } from "react";
+
+/** Longer ones are somebody's dump. */
+const shortest = 1_000;
+
+/** Text of others, in whatever length it comes. */
+export function LongText({ text }: { readonly text: string }) {
+  const [isOpen, setOpen] = useState(false);
+  if (text.length <= shortest) return <bdi className="text">{text}</bdi>;
+  return (
+    <>
+      <bdi className="text long">
+        {isOpen ? text.slice(0, 100_000) : `${text.slice(0, shortest)}…`}
+      </bdi>
+      <div>
+        <UnstyledButton fz="sm" td="underline" onClick={() => setOpen(!isOpen)}>
+          {isOpen ? "Show less" : "Show more of it"}
+        </UnstyledButton>
+      </div>
+    </>
+  );
+}
