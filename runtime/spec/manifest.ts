@@ -149,6 +149,7 @@ const databaseEgressShape = (kind: "postgres" | "mysql") =>
       password: Field,
       sslMode: Field,
       sslRootCertificate: Type.Optional(Field),
+      ...(kind === "postgres" ? { replicationSlot: Type.Optional(Field) } : {}),
       tunnel: Type.Optional(
         Type.Object(
           {
