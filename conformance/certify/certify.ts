@@ -1,16 +1,21 @@
 /**
- * Tries rules on a connector and makes the report: one rule after another, each result by one
- * table.
+ * Tries rules on a connector and makes the report: one rule after another, or as many at a time as
+ * the target bears runs; each result by one table.
  */
 import type { ConformanceReport, Problem, Result, RuleReport } from "../contract/report.ts";
 import type { Evidence, Profile, Reporter, Rule } from "../contract/rule.ts";
+import { countRunsOf } from "../contract/run-count.ts";
 import type { Waiver } from "../contract/settings.ts";
 import { countResults } from "../report/results.ts";
 import { applyWaivers } from "./waivers.ts";
 
 /** The part of a lab that a report needs, whatever rules try in it. */
 export interface TriedLab {
-  readonly target: { readonly kind: string; readonly name: string };
+  readonly target: {
+    readonly kind: string;
+    readonly name: string;
+    readonly runsAtOnce?: number | undefined;
+  };
   /** Only of svc connectors. */
   readonly manifest: { readonly id: string; readonly version: string } | undefined;
   readonly seed: number;
@@ -44,15 +49,20 @@ export async function certify<Subject>(
 ): Promise<ConformanceReport> {
   const { lab, rules, profiles, kitVersion, startedAt } = options;
   const startMs = performance.now();
-  const tried: RuleReport[] = [];
-  for (const rule of rules) {
-    if (options.signal?.aborted) break;
-    options.onStarted?.(rule);
-    const report = await tryRule(rule, lab, options.command);
-    if (options.signal?.aborted) break;
-    tried.push(report);
-    options.onFinished?.(report);
-  }
+  const reported = new Map<Rule<Subject>, RuleReport>();
+  const waiting = [...rules];
+  const tryNext = async () => {
+    for (let rule = waiting.shift(); rule; rule = waiting.shift()) {
+      if (options.signal?.aborted) return;
+      options.onStarted?.(rule);
+      const report = await tryRule(rule, lab, options.command);
+      if (options.signal?.aborted) return;
+      reported.set(rule, report);
+      options.onFinished?.(report);
+    }
+  };
+  await Promise.all(Array.from({ length: lab.target.runsAtOnce ?? 1 }, tryNext));
+  const tried = rules.flatMap((rule) => reported.get(rule) ?? []);
   const waived = applyWaivers(
     tried,
     options.waivers,
@@ -99,7 +109,7 @@ export async function tryRule<Subject>(
   command = "",
 ): Promise<RuleReport> {
   const startMs = performance.now();
-  const runsBefore = lab.runCount;
+  const runs = { count: 0 };
   const subjects = new Set<string>();
   const problems: Problem[] = [];
   let problemCount = 0;
@@ -123,7 +133,7 @@ export async function tryRule<Subject>(
     reason =
       (rule.needsProvider === false ? undefined : lab.missingProvider) ??
       (await rule.notApplicable?.(lab));
-    if (reason === undefined) await rule.run(lab, report);
+    if (reason === undefined) await countRunsOf(runs, () => rule.run(lab, report));
     result = reason !== undefined ? "not-applicable" : resultOf(rule, problemCount, subjects.size);
     if (result === "vacuous")
       reason = "nothing was found to look at, so that a pass would mean nothing";
@@ -146,7 +156,7 @@ export async function tryRule<Subject>(
     subjects: [...subjects].slice(0, maxSubjects),
     problems,
     ...(reason === undefined ? {} : { reason }),
-    runCount: lab.runCount - runsBefore,
+    runCount: runs.count,
     durationMs: Math.round(performance.now() - startMs),
     repro: `${command} --rules ${id} --seed ${lab.seed}${lab.isExhaustive ? " --exhaustive" : ""}`,
   };

@@ -5,6 +5,7 @@ import {
   type NetworkSettings,
 } from "svc-connectors/host";
 import { createRandom } from "../contract/random.ts";
+import { countRun } from "../contract/run-count.ts";
 import type { ConformanceSettings } from "../contract/settings.ts";
 import { UnusableError } from "../contract/unusable.ts";
 import { canaryValue, withCanaries } from "../fixtures/canaries.ts";
@@ -42,7 +43,10 @@ export async function openDestinationLab(
     reference,
     network,
     processes,
-    onRun: () => void runCount++,
+    onRun() {
+      runCount++;
+      countRun();
+    },
     onSaid: (where, text) => void said.push({ where, text }),
   };
   const { egress } = manifest;

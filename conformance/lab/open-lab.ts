@@ -8,6 +8,7 @@ import type { LearnedProvider } from "../contract/learned.ts";
 import type { Observation } from "../contract/observation.ts";
 import { createRandom } from "../contract/random.ts";
 import type { Recording } from "../contract/recording.ts";
+import { countRun } from "../contract/run-count.ts";
 import type { ConformanceSettings } from "../contract/settings.ts";
 import type { Target, TargetKind } from "../contract/target.ts";
 import { UnusableError } from "../contract/unusable.ts";
@@ -23,7 +24,8 @@ import { databaseConfig, databaseLogin } from "../target/database-config.ts";
 import { withStandIn } from "../target/stand-in.ts";
 import { commandOf, readCommand } from "./commands.ts";
 import { databaseRuns } from "./database-runs.ts";
-import { defaultDeadlineMs, runConnector } from "./run-connector.ts";
+import { createPace, type Pace, realTimers, type Timers } from "./pace.ts";
+import { runConnector } from "./run-connector.ts";
 
 export interface LabOptions {
   readonly target: Target;
@@ -38,6 +40,8 @@ export interface LabOptions {
   readonly effort?: number | undefined;
   /** Ends the run under way, and refuses further ones. */
   readonly signal?: AbortSignal | undefined;
+  /** Time by which deadlines are measured. Default: real time. */
+  readonly timers?: Timers | undefined;
 }
 
 /**
@@ -50,20 +54,6 @@ const smallestSample = 3;
 /** Runs in this process take some 20 ms, in a sandboxed worker 60, in a container 500 and more. */
 const efforts: Record<TargetKind, number> = { module: 1, program: 1, worker: 0.25, container: 0.1 };
 
-/** What `spec`, which asks nobody, takes on a machine that has time; ms. */
-const usualSpecMs: Record<TargetKind, number> = {
-  module: 100,
-  program: 1_000,
-  worker: 1_000,
-  container: 3_000,
-};
-/** A connector that has not ended after ten times its time hangs. */
-const mostSlowness = 10;
-
-/** How many times slower than usual: no verdict by the clock of a machine that is busy. */
-const slownessOf = (kind: TargetKind, specMs: number) =>
-  Math.min(mostSlowness, Math.max(1, specMs / usualSpecMs[kind]));
-
 /**
  * @throws UnusableError when the connector, its settings or its recordings do not allow any rule to
  * be tried
@@ -75,10 +65,18 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     ? todayMs
     : Date.parse(options.fixtures.recordings[0]?.metadata.clock_origin ?? "");
   const server = options.database && ("missing" in options.database ? nobody : options.database);
-  const runner = createRunner(target, startMs, server, options.signal);
-  const specStartMs = performance.now();
+  const { timers = realTimers } = options;
+  const pace = createPace(target.kind, timers);
+  const runner = createRunner({
+    target,
+    startMs,
+    pace,
+    databaseServer: server,
+    signal: options.signal,
+  });
+  const specStartMs = timers.now();
   const firstSpec = await runner.run({ verb: "spec" });
-  const slowness = slownessOf(target.kind, performance.now() - specStartMs);
+  pace.measured(timers.now() - specStartMs);
   const spec = specOf(firstSpec);
   const manifest = (await target.manifest()) as unknown as Manifest | undefined;
   const fixtures = withStandIn(options.fixtures, manifest);
@@ -102,7 +100,7 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     server && "open" in server
       ? await server.open(databaseLogin(manifest?.egress, config))
       : undefined;
-  runner.use(learned, database, slowness);
+  runner.use(learned, database);
 
   const discovered = filled.recordings.find(
     (one) => one.run.verb === "discover" && one.outcome.status === "succeeded",
@@ -123,7 +121,9 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     seed,
     isExhaustive,
     todayMs,
-    slowness,
+    get slowness() {
+      return pace.slowness;
+    },
     can: (ability) => target.abilities.has(ability),
     spec,
     manifest,
@@ -165,54 +165,70 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
 
 interface Runner {
   readonly runCount: number;
-  /**
-   * Runs from now on meet this provider unless they name another one, and this database; their
-   * deadlines are so many times longer.
-   */
-  use(learned: LearnedProvider, database: Database | undefined, slowness: number): void;
+  /** Runs from now on meet this provider unless they name another one, and this database. */
+  use(learned: LearnedProvider, database: Database | undefined): void;
   readonly run: Lab["run"];
 }
 
-/** Runs the connector, one run at a time: the transports and the watch belong to the process. */
-function createRunner(
-  target: Target,
-  startMs: number,
-  databaseServer: { readonly host: string; readonly port: number } | undefined,
-  signal: AbortSignal | undefined,
-): Runner {
+interface RunnerOptions extends Pick<LabOptions, "target" | "signal"> {
+  readonly startMs: number;
+  readonly pace: Pace;
+  readonly databaseServer: { readonly host: string; readonly port: number } | undefined;
+}
+
+/**
+ * Runs the connector, as many runs at a time as the target bears: of most one, since the transports
+ * and the watch belong to the process.
+ */
+function createRunner({ target, startMs, pace, databaseServer, signal }: RunnerOptions): Runner {
   let learned = learnProvider([], {});
   let database: Database | undefined;
-  let slowness = 1;
   let runCount = 0;
-  let queue: Promise<unknown> = Promise.resolve();
+  const turns = createTurns(target.runsAtOnce ?? 1);
   return {
     get runCount() {
       return runCount;
     },
-    use(provider, opened, measured) {
+    use(provider, opened) {
       learned = provider;
       database = opened;
-      slowness = measured;
     },
     run(command, options = {}) {
-      const next = queue.then(() => {
+      return turns(() => {
         signal?.throwIfAborted();
         runCount++;
+        countRun();
         const work = () =>
           runConnector(target, command, {
             startMs,
             databaseServer,
             ...options,
-            deadlineMs: (options.deadlineMs ?? defaultDeadlineMs) * slowness,
+            pace,
             signal,
             provider: options.provider ?? learned.provider(),
           });
         const { password } = options.database ?? {};
         return password === undefined || !database ? work() : database.withPassword(password, work);
       });
-      queue = next.catch(() => undefined);
-      return next;
     },
+  };
+}
+
+/** Does work in the order in which it is asked for, so many at a time. */
+function createTurns(atOnce: number) {
+  let busy = 0;
+  const waiting: (() => void)[] = [];
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (busy < atOnce) busy++;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      // The place is handed over.
+      if (next) next();
+      else busy--;
+    }
   };
 }
 

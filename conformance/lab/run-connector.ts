@@ -10,7 +10,7 @@ import type {
   TokenSave,
   Traces,
 } from "../contract/observation.ts";
-import type { Ending, Target } from "../contract/target.ts";
+import type { Ending, Target, World } from "../contract/target.ts";
 import { openDatabaseNetwork } from "../faults/database.ts";
 import { openFaultServer } from "../faults/server.ts";
 import { watchAccess } from "../replay/access.ts";
@@ -21,9 +21,10 @@ import { watchOutput } from "../replay/output.ts";
 import { watchProcess } from "../replay/watch.ts";
 import { createConsumer } from "./consumer.ts";
 import { toOutcome } from "./outcome.ts";
+import { createPace, type Pace } from "./pace.ts";
 
 /** Real time after which a run is taken to hang. */
-export const defaultDeadlineMs = 30_000;
+const defaultDeadlineMs = 30_000;
 /**
  * For runs against the fault server: long enough for a loaded machine, short enough for a sweep.
  */
@@ -36,9 +37,14 @@ export interface ConnectorRunOptions extends RunOptions {
   readonly databaseServer?: { readonly host: string; readonly port: number } | undefined;
   /** Ends the run as its deadline would. */
   readonly signal?: AbortSignal | undefined;
+  /** What is known of the target's time. Default: nothing. */
+  readonly pace?: Pace | undefined;
 }
 
-/** Runs the command to its end, or until its deadline. Throws only when the kit itself fails. */
+/**
+ * Runs the command to its end, or until its deadline, which grows with what the target needs on
+ * this machine. Throws only when the kit itself fails.
+ */
 export async function runConnector(
   target: Target,
   command: Command,
@@ -52,6 +58,7 @@ export async function runConnector(
   const isAtWork = () =>
     network?.inFlight() !== 0 || cancellation.isPending || options.isBusy?.() === true;
   const atRest = () => (isAtWork() ? undefined : requestCount());
+  const started = Promise.withResolvers<void>();
   const clock = createVirtualClock(options.startMs + clockShiftMs, atRest);
   const consumer = createConsumer(options, clock, requestCount, (count) =>
     cancellation.onMessage(count),
@@ -62,7 +69,7 @@ export async function runConnector(
   });
   const cancellation = createCancellation(options.cancel, progress, () => clock.now());
   clock.onWait = () => cancellation.onWait(atRest());
-  network = await openNetwork(target, options, clock, cancellation);
+  network = await openNetwork(target, options, clock, cancellation, started.resolve);
 
   const given: Given[] = [];
   const tokenSaves: TokenSave[] = [];
@@ -77,7 +84,10 @@ export async function runConnector(
     const world = {
       clock,
       network: network.network,
-      write: consumer.write,
+      write(line: string) {
+        started.resolve();
+        return consumer.write(line);
+      },
       signal: cancellation.signal,
       mayBeCancelled: options.cancel !== undefined,
       environment,
@@ -87,12 +97,18 @@ export async function runConnector(
         options.timeouts ?? (isServer && !options.databaseServer ? serverTimeouts : undefined),
       onGiven: options.keepsGiven ? (one: Given) => void given.push(one) : undefined,
     };
-    ending = await withDeadline(
-      output.during(() => target.run(command, world)),
-      options.deadlineMs ?? defaultDeadlineMs,
-      cancellation.abort,
-      options.signal,
-    );
+    const { pace = createPace(target.kind), deadlineMs: limitMs = defaultDeadlineMs } = options;
+    const work = output.during(() => target.run(command, world));
+    const probe = () => target.run({ verb: "spec" }, probeWorld(world));
+    const isProbed = (target.runsAtOnce ?? 1) > 1;
+    const ended = await pace.within({
+      work: orAborted(work, options.signal),
+      started: started.promise,
+      limitMs,
+      probe: isProbed ? probe : undefined,
+    });
+    if (!ended) cancellation.abort();
+    ending = ended ?? hung;
     settledAfterMs = cancellation.sinceMs();
   } finally {
     accesses = access?.stop();
@@ -147,6 +163,7 @@ function openNetwork(
   options: ConnectorRunOptions,
   clock: VirtualClock,
   cancellation: Cancellation,
+  onSign: () => void,
 ): OpenNetwork | Promise<OpenNetwork> {
   const { databaseServer: server, connection } = options;
   const common: Parameters<typeof openFaultServer>[0] = {
@@ -154,8 +171,12 @@ function openNetwork(
     now: () => clock.now(),
     pass: (ms) => clock.advance(ms),
     isBrief: options.isBrief ?? false,
-    onDial: () => cancellation.onDial(),
+    onDial() {
+      onSign();
+      cancellation.onDial();
+    },
     onRequest: (request) => {
+      onSign();
       cancellation.onRequest(request.index);
       return options.onRequest?.(request);
     },
@@ -193,23 +214,27 @@ function printed(
     : { strayOutput, errorOutput: errorOutput + out + error };
 }
 
-async function withDeadline(
-  work: Promise<Ending>,
-  deadlineMs: number,
-  end: () => void,
-  signal: AbortSignal | undefined,
-): Promise<Ending> {
-  const late = Promise.withResolvers<Ending>();
-  const stop = () => {
-    end();
-    late.resolve({ exitCode: 1, isHung: true });
-  };
-  const timer = setTimeout(stop, deadlineMs);
-  signal?.addEventListener("abort", stop, { once: true });
+const hung: Ending = { exitCode: 1, isHung: true };
+
+/** A run that nobody listens to, in the form of the target's first one. */
+const probeWorld = (world: World): World => ({
+  ...world,
+  write: async () => undefined,
+  signal: new AbortController().signal,
+  mayBeCancelled: true,
+  environment: {},
+  onGiven: undefined,
+  onTokenSaved: undefined,
+});
+
+async function orAborted(work: Promise<Ending>, signal: AbortSignal | undefined): Promise<Ending> {
+  if (!signal) return await work;
+  const aborted = Promise.withResolvers<Ending>();
+  const stop = () => aborted.resolve(hung);
+  signal.addEventListener("abort", stop, { once: true });
   try {
-    return await Promise.race([work, late.promise]);
+    return await Promise.race([work, aborted.promise]);
   } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", stop);
+    signal.removeEventListener("abort", stop);
   }
 }

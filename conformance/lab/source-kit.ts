@@ -7,7 +7,7 @@ import type { KitOptions, OpenKit } from "../contract/kit.ts";
 import type { Lab } from "../contract/lab.ts";
 import { UnusableError } from "../contract/unusable.ts";
 import { loadRecordings } from "../fixtures/load.ts";
-import { seedFileName, speaksToDatabase, startDatabase } from "../target/database.ts";
+import { databaseKindOf, seedFileName, startDatabase } from "../target/database.ts";
 import { openSubject } from "../target/subject.ts";
 import { openLab } from "./open-lab.ts";
 
@@ -34,10 +34,10 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
   opening.use(target);
   const folder =
     options.fixtures === undefined ? settings.fixtures : resolve(cwd, options.fixtures);
-  const isDatabase = await speaksToDatabase(target);
-  const fixtures = await loadRecordings(folder, isDatabase);
-  const database = isDatabase
-    ? await startDatabase(resolve(folder, settings.database ?? seedFileName))
+  const databaseKind = await databaseKindOf(target);
+  const fixtures = await loadRecordings(folder, databaseKind !== undefined);
+  const database = databaseKind
+    ? await startDatabase(databaseKind, resolve(folder, settings.database ?? seedFileName))
     : undefined;
   if (database && !("missing" in database)) opening.use(database);
   const { seed, isExhaustive, effort } = options;

@@ -58,14 +58,20 @@ export default defineRule({
         // for.
         if (!seen.cancelledAt && seen.outcome.status !== "hung") continue;
         report.checked(`${work.name}, ${scene.name}`);
-        judge(`${work.name}, cancelled ${scene.name}`, scene, seen, report);
+        judge(`${work.name}, cancelled ${scene.name}`, scene, seen, report, lab.slowness);
         if (seen.outcome.status === "hung") return; // The next ones would only cost as much time.
       }
     }
   },
 });
 
-function judge(name: string, scene: CancelScene, seen: Observation, report: Reporter): void {
+function judge(
+  name: string,
+  scene: CancelScene,
+  seen: Observation,
+  report: Reporter,
+  slowness: number,
+): void {
   const { outcome, traces, exchanges, cancelledAt } = seen;
   const evidence = [
     exchangeEvidence("Requests", exchanges.slice(0, 20)),
@@ -81,7 +87,7 @@ function judge(name: string, scene: CancelScene, seen: Observation, report: Repo
       `${name}, had not ended ${cancelDeadlineMs / 1_000} s after it began. Expected: within a second.`,
       ...evidence,
     );
-  else if (settledAfterMs > lateMs)
+  else if (settledAfterMs > lateMs * slowness)
     report.fail(
       `${name}, settled after ${Math.round(settledAfterMs)} ms. Expected: within a second.`,
       ...evidence,

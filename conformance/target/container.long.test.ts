@@ -264,6 +264,60 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     expect(await docker.listContainers({ all: true, filters: { label } })).toEqual([]);
   });
 
+  test("runs share a container, and none meets what another one left: a file, a process, settings", async () => {
+    const target = await open({ image: "svc-test-probe", isKept: true });
+    const remembers = async (more: Record<string, unknown> = {}) => {
+      const { ending, ...seen } = await run(target, probe("remembers", more));
+      expect([ending.exitCode, ending.isCrashed]).toEqual([0, false]);
+      return { ...facts(seen as never)[0], artefacts: ending.artefacts ?? [] };
+    };
+    await remembers(); // The first one is as in production.
+    const clean = { file: false, processes: false, folder: ["ca.pem", "config.json"] };
+    const first = await remembers();
+    const second = await remembers({ leaves: "file" });
+    expect([second.container, second]).toEqual([first.container, expect.objectContaining(clean)]);
+    expect(second.artefacts).toContainEqual({ name: "/var/tmp/kept.txt", text: "kept" });
+    const third = await remembers({ leaves: "process" });
+    expect(third.container).not.toBe(second.container);
+    expect(third).toMatchObject(clean);
+    const fourth = await remembers();
+    expect(fourth.container).not.toBe(third.container);
+    expect(fourth).toMatchObject(clean);
+    const label = [`svc-conformance.owner=${hostname()}/${process.pid}`];
+    await target[Symbol.asyncDispose]();
+    const left = await (await connectDocker("svc-test-probe")).listContainers({
+      all: true,
+      filters: { label },
+    });
+    expect(left.map(({ Image }) => Image)).not.toContain("svc-test-probe");
+  });
+
+  test("in a kept container a read, a consumer that goes, a crash and a lack of memory are what they are in one of their own", async () => {
+    const target = await open({ image: "svc-test-reference", isKept: true });
+    await run(target, { verb: "spec" });
+    const whole = await run(target, read());
+    expect([whole.ids, whole.ending.exitCode, whole.ending.isCrashed]).toEqual([allIds, 0, false]);
+    let count = 0;
+    const write = async () => {
+      count += 1;
+      if (count === 3) throw new Error("the consumer has gone");
+    };
+    const stopped = await run(target, read(), { world: { write } });
+    expect([count, stopped.ending.isCrashed]).toEqual([3, false]);
+    expect((await run(target, read())).ids).toEqual(allIds);
+    const probed = await open({ image: "svc-test-probe", isKept: true, memoryBytes: 2 ** 26 });
+    await run(probed, { verb: "spec" });
+    expect((await run(probed, probe("silent"))).ending).toMatchObject({
+      exitCode: 1,
+      isCrashed: true,
+      errorOutput: expect.stringContaining("nobody catches this"),
+    });
+    expect((await run(probed, probe("memory"))).ending).toMatchObject({
+      exitCode: 137,
+      isCrashed: true,
+    });
+  });
+
   /** Runs the probe's job and cancels it when it is ready. */
   async function cancelled(target: Target, job: string) {
     const controller = new AbortController();

@@ -26,6 +26,9 @@ import { createKeptContainers } from "./container-kept.ts";
  */
 const abilities: readonly Ability[] = ["environment", "cancel", "faults", "artefacts"];
 
+/** As many as the smallest machines have cores. */
+const runsAtOnce = 2;
+
 /** @throws UnusableError when the package, Docker or the image is missing */
 export async function createContainerTarget(options: ContainerTargetOptions): Promise<Target> {
   const { image, hosts = [], isKept = false } = options;
@@ -48,6 +51,8 @@ export async function createContainerTarget(options: ContainerTargetOptions): Pr
     name: image,
     abilities: new Set(abilities),
     sources: [],
+    // Names can lead to port 443 of one run.
+    runsAtOnce: hosts.length > 0 ? 1 : runsAtOnce,
     proxy: { host: network.gateway, isTransparent: hosts.length > 0 },
     manifest: async () => undefined,
     async run(command, world) {

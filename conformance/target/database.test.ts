@@ -4,7 +4,7 @@ import { certify } from "../certify/certify.ts";
 import { loadRules } from "../certify/load-rules.ts";
 import { openLab } from "../lab/open-lab.ts";
 import { createConnectorTarget } from "./connector.ts";
-import { seedFileName, speaksToDatabase, startDatabase } from "./database.ts";
+import { databaseKindOf, seedFileName, startDatabase } from "./database.ts";
 import { databaseConfig, databaseLogin } from "./database-config.ts";
 import { defaultSettings } from "./settings.ts";
 
@@ -15,7 +15,7 @@ const openTarget = () =>
 
 test("without a database what needs none is tried, and every other rule says what to install", async () => {
   await using target = openTarget();
-  expect(await speaksToDatabase(target)).toBe(true);
+  expect(await databaseKindOf(target)).toBe("postgres");
   const missing = "a database is needed: install PostgreSQL";
   const lab = await openLab({
     target,
@@ -47,7 +47,7 @@ test("without a database what needs none is tried, and every other rule says wha
 
 test("a seed that is not there is reported before a server is started", async () => {
   const nowhere = fileURLToPath(new URL(`./nowhere/${seedFileName}`, import.meta.url));
-  await expect(startDatabase(nowhere)).rejects.toThrow(/there is no database seed/);
+  await expect(startDatabase("postgres", nowhere)).rejects.toThrow(/there is no database seed/);
 });
 
 test("what leads to the database is filled in where the author does not say otherwise, nested settings too", () => {
@@ -67,6 +67,7 @@ test("what leads to the database is filled in where the author does not say othe
     role: "svc_reader",
     password: "secret",
   });
+  expect(databaseConfig({ ...egress, kind: "mysql" }, {})).toMatchObject({ at: { port: 3306 } });
   expect(databaseLogin(egress, config)).toEqual({
     database: "shop",
     role: "svc_reader",

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { type JsonObject, parseExact } from "svc-connectors";
 import type { Manifest } from "svc-connectors/host";
 import type { Database, DatabaseCopy } from "../contract/database.ts";
+import { type DatabaseEgress, databaseEgress, databaseKinds } from "../contract/database-kind.ts";
 import type { Target } from "../contract/target.ts";
 import { UnusableError } from "../contract/unusable.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
@@ -29,24 +30,28 @@ export interface DatabaseServer extends AsyncDisposable {
 export const seedFileName = "seed.sql";
 
 /**
- * True for connectors that declare `postgres(...)`. One whose manifest cannot be read is reported
- * later.
+ * The kind of database that a connector declares; undefined for others. One whose manifest cannot be
+ * read is reported later.
  */
-export async function speaksToDatabase(target: Target): Promise<boolean> {
+export async function databaseKindOf(target: Target): Promise<DatabaseEgress["kind"] | undefined> {
   const manifest = await target.manifest().catch(() => undefined);
-  return (manifest as Manifest | undefined)?.egress.kind === "postgres";
+  return databaseEgress((manifest as Manifest | undefined)?.egress)?.kind;
 }
 
 /** Seeded, and never connected to: all others are copies of it. */
 const seedName = "svc_conformance_seed";
 
 /**
- * `missing`: neither an installed PostgreSQL nor a container is to be had, with what to install.
+ * `missing`: neither an installed server nor a container is to be had, with what to install; or the
+ * kit has none of the kind.
  * @throws UnusableError
  */
 export async function startDatabase(
+  kind: DatabaseEgress["kind"],
   seedFile: string,
 ): Promise<DatabaseServer | { readonly missing: string }> {
+  const { missing } = databaseKinds[kind];
+  if (missing !== undefined) return { missing };
   const seed = await readFile(seedFile, "utf8").catch(() => {
     throw new UnusableError(
       "there is no database seed where conformance.yaml says (database: seed.sql, beside the recordings)",
