@@ -1,131 +1,33 @@
 /** The console in a real browser: a person's way from an empty workspace to rows, and its walls. */
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildConsole } from "../build/console.ts";
-import { createLinkCode } from "../control/contract/ids.ts";
-import { createServer } from "../control/http/server.ts";
-import { createSession } from "../control/members/sessions.ts";
-import { findChromium } from "../simulators/authorization/chromium.ts";
-import { type MailerSimulator, startMailer } from "../simulators/mailer/mailer.ts";
-import { startTestControl, type TestControl } from "./control.ts";
+import {
+  barriers,
+  type ConsoleInBrowser,
+  executable,
+  loaded,
+  look,
+  picture,
+  startConsole,
+} from "./console-browser.ts";
 
-const executable = findChromium();
-/** Pictures for people to look at; nobody compares them. */
-const pictures = process.env.CONSOLE_PICTURES;
-const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-let folder: string;
-let mailer: MailerSimulator;
-let api: TestControl;
-let server: ReturnType<typeof createServer>;
-let browser: Browser;
-let url: string;
-
-/** A page of a browser of its own, and everything that it complained about. */
-async function open(options: Parameters<Browser["newContext"]>[0] = {}) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("console", (message) => {
-    // What the API refuses is logged by the browser itself.
-    if (message.type() === "error" && !/status of (401|404|409|412|422)/.test(message.text()))
-      complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(error.message));
-  return { context, page, complaints };
-}
-
-async function link(): Promise<string> {
-  const code = createLinkCode();
-  await createSession(
-    api.db,
-    { userId: api.first.users.admin, client: "cli", token: code, lifetimeMs: 900_000 },
-    new Date(),
-  );
-  return `${url}/#/sign-in/${code}`;
-}
-
-/** What axe finds that stands in somebody's way. */
-async function barriers(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  // Things that fade in have their colours at the end.
-  await page.evaluate("Promise.allSettled(document.getAnimations().map((one) => one.finished))");
-  const { violations } = (await page.evaluate("axe.run()")) as {
-    violations: {
-      id: string;
-      impact: string;
-      nodes: { html: string; failureSummary: string }[];
-    }[];
-  };
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
-    );
-}
-
-/** Everything that the page asked for has come. */
-const loaded = (page: Page) => expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
-
-async function look(page: Page, name: string): Promise<void> {
-  await loaded(page);
-  expect(await barriers(page), name).toEqual([]);
-  // Nothing is wider than the screen, whatever the screen.
-  for (const width of [1440, 360]) {
-    await page.setViewportSize({ width, height: width === 360 ? 740 : 900 });
-    const excess = await page.evaluate(
-      "document.documentElement.scrollWidth - document.documentElement.clientWidth",
-    );
-    expect(excess, `${name} at ${width}`).toBe(0);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      if (pictures !== undefined)
-        await page.screenshot({ path: `${pictures}/${name}-${width}-${colorScheme}.png` });
-    }
-    expect(await barriers(page), `${name} at ${width}, dark`).toEqual([]);
-    await page.emulateMedia({ colorScheme: "light" });
-  }
-  await page.setViewportSize({ width: 1440, height: 900 });
-}
+let at: ConsoleInBrowser;
 
 beforeAll(async () => {
-  if (executable === undefined) return;
-  folder = await mkdtemp(join(tmpdir(), "console-"));
-  await buildConsole(folder);
-  mailer = await startMailer({ seed: 5, campaigns: 6, lists: 2, subscribersPerList: 40 });
-  api = await startTestControl({
-    jobs: "run",
-    sandbox: "inline",
-    seams: mailer.seams,
-    settings: {
-      network: { approvedHosts: [mailer.hostname], allowNetworks: [] },
-      warehouses: join(folder, "warehouses"),
-    },
-  });
-  server = createServer(api.control, { console: folder });
-  url = await server.listen({ host: "127.0.0.1", port: 0 });
-  browser = await chromium.launch({ executablePath: executable, args: ["--no-sandbox"] });
+  if (executable !== undefined) at = await startConsole(executable);
 });
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-  await api?.[Symbol.asyncDispose]();
-  await mailer?.[Symbol.asyncDispose]();
-  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => at?.[Symbol.asyncDispose]());
 
 describe.skipIf(executable === undefined)("the console (else: no Chromium)", () => {
   let signedIn: BrowserContext;
 
   test("leads from an empty workspace to rows in DuckDB", async () => {
-    const { context, page, complaints } = await open();
+    const { context, page, complaints } = await at.open();
     signedIn = context;
-    await page.goto(await link());
+    await page.goto(await at.link());
     await page.getByRole("heading", { name: "From nothing to rows" }).waitFor();
     expect(page.url()).not.toContain("svc_in_");
     await look(page, "first-steps");
@@ -136,7 +38,7 @@ describe.skipIf(executable === undefined)("the console (else: no Chromium)", () 
     await page.getByRole("link", { name: /^Mailer/ }).click();
     await page.getByRole("button", { name: "Save & Test" }).click();
     await page.getByText("Fill this in.").first().waitFor();
-    await page.getByLabel("Base URL").fill(`https://${mailer.hostname}/api`);
+    await page.getByLabel("Base URL").fill(`https://${at.mailer.hostname}/api`);
     await page.getByRole("textbox", { name: "API token" }).fill("wrong-token-of-somebody");
     await page.getByRole("button", { name: "Save & Test" }).click();
     await page
@@ -144,7 +46,7 @@ describe.skipIf(executable === undefined)("the console (else: no Chromium)", () 
       .getByText(/credentials|token/i)
       .waitFor();
     await look(page, "source-refused");
-    await page.getByRole("textbox", { name: "API token" }).fill(mailer.token);
+    await page.getByRole("textbox", { name: "API token" }).fill(at.mailer.token);
     await page.getByRole("button", { name: "Save & Test" }).click();
     await page.getByRole("heading", { name: "Last check" }).waitFor();
     await look(page, "source");
@@ -184,7 +86,7 @@ describe.skipIf(executable === undefined)("the console (else: no Chromium)", () 
     expect(complaints).toEqual([]);
     await page.close();
 
-    const warehouses = join(folder, "warehouses");
+    const warehouses = join(at.folder, "warehouses");
     const files = await readdir(warehouses, { recursive: true });
     const file = files.find((name) => name.endsWith("shop.duckdb")) ?? "";
     const database = await DuckDBInstance.create(join(warehouses, file), {
@@ -200,7 +102,7 @@ describe.skipIf(executable === undefined)("the console (else: no Chromium)", () 
   test("shows nothing to a script that could be stolen, and runs none that stands in a name", async () => {
     const page = await signedIn.newPage();
     const hostile = '"><img src=x onerror=alert(1)><script>alert(1)</script>\u202e';
-    await api.call("POST", "/destinations", {
+    await at.api.call("POST", "/destinations", {
       body: { name: hostile, connector_id: "conn_duckdb", configuration: { file: "hostile" } },
     });
     let dialogs = 0;
@@ -208,7 +110,7 @@ describe.skipIf(executable === undefined)("the console (else: no Chromium)", () 
       dialogs += 1;
       void dialog.dismiss();
     });
-    await page.goto(`${url}/#/destinations`);
+    await page.goto(`${at.url}/#/destinations`);
     await page.getByText("<script>alert(1)").waitFor();
     expect(await page.locator("main img, main script").count()).toBe(0);
     expect(await page.evaluate("document.cookie")).toBe("");
@@ -223,12 +125,12 @@ describe.skipIf(executable === undefined)("the console (else: no Chromium)", () 
   });
 
   test("asks who comes back after the session has ended, and keeps what was typed", async () => {
-    const { page, complaints, context } = await open();
-    await page.goto(await link());
+    const { page, complaints, context } = await at.open();
+    await page.goto(await at.link());
     await page.getByRole("heading", { name: "Home" }).waitFor();
-    await page.goto(`${url}/#/destinations/new/conn_duckdb`);
+    await page.goto(`${at.url}/#/destinations/new/conn_duckdb`);
     await page.getByLabel("File").fill("kept");
-    await api.db
+    await at.api.db
       .updateTable("sessions")
       .set({ revoked_at: new Date() })
       .where("name", "=", "Console")
@@ -237,8 +139,8 @@ describe.skipIf(executable === undefined)("the console (else: no Chromium)", () 
     const dialog = page.getByRole("dialog", { name: "Your session has ended" });
     await dialog.waitFor();
     expect(await barriers(page)).toEqual([]);
-    if (pictures !== undefined) await page.screenshot({ path: `${pictures}/ended.png` });
-    await dialog.getByRole("textbox").fill(api.first.tokens.viewer);
+    await picture(page, "ended");
+    await dialog.getByRole("textbox").fill(at.api.first.tokens.viewer);
     await dialog.getByRole("button", { name: "Sign in" }).click();
     await dialog.waitFor({ state: "detached" });
     expect(await page.getByLabel("File").inputValue()).toBe("kept");
@@ -249,8 +151,8 @@ describe.skipIf(executable === undefined)("the console (else: no Chromium)", () 
   });
 
   test("says of a used link that it was used, and lets nobody see a page without a session", async () => {
-    const { page, context } = await open();
-    const used = await link();
+    const { page, context } = await at.open();
+    const used = await at.link();
     await page.goto(used);
     await page.getByRole("heading", { name: "Home" }).waitFor();
     await page.getByRole("button", { name: /admin/ }).click();
@@ -263,31 +165,33 @@ describe.skipIf(executable === undefined)("the console (else: no Chromium)", () 
   });
 
   test("a change that somebody else made meanwhile is not written over", async () => {
-    const { page, context } = await open();
-    await page.goto(await link());
+    const { page, context } = await at.open();
+    await page.goto(await at.link());
     await page.getByRole("heading", { name: "Home" }).waitFor();
-    const { items } = (await api.call("GET", "/pipelines")).body.data;
+    const { items } = (await at.api.call("GET", "/pipelines")).body.data;
     const id = items[0].pipeline_id;
-    await page.goto(`${url}/#/pipelines/${id}`);
+    await page.goto(`${at.url}/#/pipelines/${id}`);
     await page.getByRole("tab", { name: "Settings" }).click();
     await page.getByLabel("Name").fill("Mine");
-    await api.call("PATCH", `/pipelines/${id}`, { body: { name: "Theirs" } });
+    await at.api.call("PATCH", `/pipelines/${id}`, { body: { name: "Theirs" } });
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Somebody else has changed it").waitFor();
+    const note = page.getByRole("alert").filter({ hasText: "Somebody else has changed it" });
+    await note.locator("ins", { hasText: "Theirs" }).waitFor();
+    expect(await barriers(page)).toEqual([]);
     await page.getByRole("button", { name: "Load what it is now" }).click();
     await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Theirs");
     await context.close();
   });
 
   test("its first page is at most 250 kB", async () => {
-    const { page, context } = await open();
+    const { page, context } = await at.open();
     const sizes = new Map<string, number>();
     page.on("response", async (response) => {
       const name = new URL(response.url()).pathname;
       if (name.startsWith("/assets/"))
         sizes.set(name, (await response.request().sizes()).responseBodySize);
     });
-    await page.goto(await link());
+    await page.goto(await at.link());
     await page.getByRole("heading", { name: "Home" }).waitFor();
     await loaded(page);
     const sum = [...sizes.values()].reduce((before, size) => before + size, 0);

@@ -1,0 +1,209 @@
+/** The console in a real browser, for tests: a server, its simulated providers, and a person's pages. */
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { expect } from "vitest";
+import { buildConsole } from "../build/console.ts";
+import { createLinkCode } from "../control/contract/ids.ts";
+import { createServer } from "../control/http/server.ts";
+import { createSession } from "../control/members/sessions.ts";
+import { findChromium } from "../simulators/authorization/chromium.ts";
+import { createCertificateAuthority } from "../simulators/certificates.ts";
+import { startMailer } from "../simulators/mailer/mailer.ts";
+import { startSocial } from "../simulators/social/social.ts";
+import { startWebhook } from "../simulators/webhook/webhook.ts";
+import { startTestControl } from "./control.ts";
+
+export const executable = findChromium();
+/** Pictures for people to look at; nobody compares them. */
+const pictures = process.env.CONSOLE_PICTURES;
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe finds that stands in somebody's way. */
+export async function barriers(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  // Things that fade in have their colours at the end.
+  await page.evaluate("Promise.allSettled(document.getAnimations().map((one) => one.finished))");
+  const { violations } = (await page.evaluate("axe.run()")) as {
+    violations: {
+      id: string;
+      impact: string;
+      nodes: { html: string; failureSummary: string }[];
+    }[];
+  };
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
+    );
+}
+
+/** Everything that the page asked for has come. */
+export const loaded = (page: Page) =>
+  expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
+
+export async function picture(page: Page, name: string): Promise<void> {
+  if (pictures !== undefined) await page.screenshot({ path: `${pictures}/${name}.png` });
+}
+
+/** Looks at a page as it is: wide and narrow, light and dark. Nothing is in anybody's way. */
+export async function look(page: Page, name: string): Promise<void> {
+  await loaded(page);
+  for (const width of [1440, 360]) {
+    await page.setViewportSize({ width, height: width === 360 ? 740 : 900 });
+    // Nothing is wider than the screen, whatever the screen.
+    const excess = await page.evaluate(
+      "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+    );
+    expect(excess, `${name} at ${width}`).toBe(0);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await picture(page, `${name}-${width}-${colorScheme}`);
+      // Each width in one of both: together they see all that there is.
+      if ((width === 360) === (colorScheme === "dark"))
+        expect(await barriers(page), `${name} at ${width}, ${colorScheme}`).toEqual([]);
+    }
+    await page.emulateMedia({ colorScheme: "light" });
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+/** A port that stays while the server behind it comes and goes. */
+async function openDoor() {
+  let target: number | undefined;
+  const server = createTcpServer((socket) => {
+    if (target === undefined) return void socket.destroy();
+    const behind = connect(target, "127.0.0.1");
+    socket.on("error", () => behind.destroy()).on("close", () => behind.destroy());
+    behind.on("error", () => socket.destroy()).on("close", () => socket.destroy());
+    socket.pipe(behind).pipe(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    leadTo(port: number | undefined) {
+      target = port;
+    },
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+export type ConsoleInBrowser = Awaited<ReturnType<typeof startConsole>>;
+
+/** @param executable the browser's */
+export async function startConsole(executablePath: string) {
+  const folder = await mkdtemp(join(tmpdir(), "console-"));
+  const door = await openDoor();
+  const { url } = door;
+  const authority = await createCertificateAuthority();
+  const [, mailer, social, webhook] = await Promise.all([
+    buildConsole(folder),
+    startMailer({ authority, seed: 5, campaigns: 6, lists: 2, subscribersPerList: 40 }),
+    startSocial({ authority, brands: 2, redirectUri: `${url}/connected` }),
+    startWebhook({ authority }),
+  ]);
+  const providerOf = (host: string) =>
+    host === mailer.hostname ? mailer : host.endsWith("zoho.com") ? social : webhook;
+  const api = await startTestControl({
+    jobs: "run",
+    sandbox: "inline",
+    seams: {
+      ca: authority.caPem,
+      resolve: (host) => providerOf(host).seams.resolve(host),
+      dial: (target) => providerOf(target.host).seams.dial(target),
+    },
+    settings: {
+      network: { approvedHosts: [mailer.hostname], allowNetworks: [] },
+      warehouses: join(folder, "warehouses"),
+      oauthApps: {
+        conn_social: {
+          clientId: social.clientId,
+          clientSecret: social.clientSecret,
+          redirectUris: [social.redirectUri],
+        },
+      },
+    },
+  });
+  let server: ReturnType<typeof createServer> | undefined;
+  const start = async () => {
+    server = createServer(api.control, { console: folder });
+    await server.listen({ host: "127.0.0.1", port: 0 });
+    door.leadTo((server.server.address() as AddressInfo).port);
+  };
+  const stop = async () => {
+    door.leadTo(undefined);
+    server?.server.closeAllConnections();
+    await server?.close();
+  };
+  await start();
+  const browser: Browser = await chromium.launch({
+    executablePath,
+    args: [
+      "--no-sandbox",
+      `--host-resolver-rules=MAP accounts.zoho.com 127.0.0.1:${social.tokenPort}`,
+    ],
+  });
+
+  /** A page of a browser of its own, and everything that it complained about. */
+  const open = async (options: Parameters<Browser["newContext"]>[0] = {}) => {
+    const context = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      ignoreHTTPSErrors: true,
+      ...options,
+    });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on("console", (message) => {
+      // What the API refuses is logged by the browser itself.
+      if (message.type() === "error" && !/status of (401|404|409|412|422)/.test(message.text()))
+        complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => complaints.push(error.message));
+    return { context, page, complaints };
+  };
+  const link = async (userId: string = api.first.users.admin): Promise<string> => {
+    const code = createLinkCode();
+    await createSession(
+      api.db,
+      { userId, client: "cli", token: code, lifetimeMs: 900_000 },
+      new Date(),
+    );
+    return `${url}/#/sign-in/${code}`;
+  };
+  return {
+    api,
+    mailer,
+    social,
+    webhook,
+    url,
+    folder,
+    open,
+    link,
+    start,
+    stop,
+    /** A page of somebody who has signed in, at the address behind the #. */
+    async signedIn(userId?: string) {
+      const opened = await open();
+      await opened.page.goto(await link(userId));
+      await opened.page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+      return opened;
+    },
+    /** The data of a request that must succeed. */
+    async must(...[method, path, options]: Parameters<typeof api.call>) {
+      const answer = await api.call(method, path, options);
+      if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`);
+      return answer.body.data;
+    },
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+      await stop();
+      await door.close();
+      await api[Symbol.asyncDispose]();
+      await Promise.all([mailer, social, webhook].map((one) => one.close()));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
