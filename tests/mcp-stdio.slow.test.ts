@@ -12,6 +12,7 @@ import { operations } from "../control/operations/index.ts";
 import { operationCases, startTestWorld, type TestWorld } from "./control-operations.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
+const { NODE_COMPILE_CACHE = "" } = process.env;
 const command = ["--conditions=svc-source", join(root, "svc.ts"), "mcp"];
 
 let world: TestWorld;
@@ -39,7 +40,7 @@ describe.each([
 ] as const)("svc mcp, with %s", (_era, mode) => {
   const connect = async () => {
     const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
-    const env = environment;
+    const env = { ...environment, NODE_COMPILE_CACHE };
     await client.connect(
       new StdioClientTransport({ command: process.execPath, args: command, env, cwd: root }),
     );
@@ -99,7 +100,7 @@ describe("svc mcp ends", () => {
   const run = async (env: Record<string, string | undefined>) => {
     const child = spawn(process.execPath, command, {
       cwd: root,
-      env: { PATH: process.env.PATH, ...env },
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE, ...env },
     });
     let text = "";
     child.stderr.on("data", (chunk: Buffer) => {

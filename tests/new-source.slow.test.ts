@@ -61,7 +61,7 @@ async function filesAt(path: string): Promise<string[]> {
 async function run(...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     cwd: copy,
-    env: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
     maxBuffer: 64 * 1024 * 1024,
   });
   return stdout;

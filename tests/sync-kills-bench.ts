@@ -58,7 +58,6 @@ export async function openBench({ mailer, spareCount = 0 }: BenchOptions = {}) {
       databaseUrl: url,
       keyFile,
       warehouses,
-      cache: join(folder, "cache"),
       ...(provider ? { provider } : {}),
     });
   const spares = Array.from({ length: spareCount }, start);

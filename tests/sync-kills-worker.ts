@@ -22,8 +22,6 @@ export interface KillsWorkerOptions {
   readonly databaseUrl: string;
   readonly keyFile: string;
   readonly warehouses: string;
-  /** Where Node keeps what it has compiled: the next one starts faster. */
-  readonly cache: string;
   /** Of a provider on loopback. */
   readonly provider?: { readonly hostname: string; readonly port: number; readonly ca: string };
 }

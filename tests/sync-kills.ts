@@ -112,10 +112,7 @@ export function startKillsWorker(options: KillsWorkerOptions): KillsWorker {
   const child: ChildProcess = fork(
     new URL("sync-kills-worker.ts", import.meta.url),
     [JSON.stringify(options)],
-    {
-      execArgv: ["--conditions=svc-source"],
-      env: { ...process.env, NODE_COMPILE_CACHE: options.cache },
-    },
+    { execArgv: ["--conditions=svc-source"] },
   );
   const ended = once(child, "exit");
   const loaded = Promise.race([once(child, "message"), ended]);
