@@ -2,8 +2,8 @@ import { ConnectorError, type ErrorCode, isErrorCode, isRetryable } from "../con
 import { isJsonObject } from "../contract/json.ts";
 import { type HttpCall, type HttpMethod, readingMethods } from "../wire/http-call.ts";
 
-/** Statuses besides 2xx that one call may ask for; real calls name one or two. */
-const maxAccepted = 20;
+/** Statuses besides 2xx that one call may ask for: every error there is, and no more. */
+const maxAccepted = 200;
 
 /**
  * Checks the form of a call that came from a worker. Path, query and headers are checked where they

@@ -34,7 +34,10 @@ const startShop = () =>
       }
       if (pathname === "/v1/notes") {
         if (!searchParams.has("page"))
-          response.setHeader("link", `https://north.example.com/v1/notes?page=2&key=${key}`);
+          response.setHeader(
+            "link",
+            `<https://north.example.com/v1/notes?page=2&key=${key}>; rel="next"`,
+          );
         return answerJson(response, 200, { a: [{ id: 1 }], b: { id: 2 }, c: "none" });
       }
       const offset = Number(searchParams.get("offset"));
@@ -87,7 +90,7 @@ describe("a declarative manifest, in the sandbox", () => {
     expect(sink.rows("lines").map(({ id }) => id)).toEqual([0, 1, 3]);
     expect(received.map(({ method, host, url }) => `${method} ${host}${url}`)).toEqual([
       "GET north.example.com/v1/orders?sort=id&kind=a%20b&limit=2",
-      "GET north.example.com/v1/orders?sort=id&kind=a%20b&limit=2&after=t2",
+      "GET north.example.com/v1/orders?sort=id&kind=a%20b&after=t2&limit=2",
       "POST search.example.com/find/eu",
       "POST search.example.com/find/eu?page=2",
       "POST search.example.com/find/us",

@@ -2,9 +2,10 @@
  * A component of a manifest: an object with a type, of which every property is known or refused.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
-import { invalid } from "./invalid.ts";
+import { isMapping } from "./functions.ts";
+import { invalid, Unsupported } from "./invalid.ts";
 import { compileTemplate, type Scope, type Template } from "./template.ts";
-import type { PlainValue } from "./values.ts";
+import { type PlainValue, toText } from "./values.ts";
 
 export interface Component {
   readonly type: string;
@@ -26,36 +27,88 @@ export interface Component {
 
 /** The components that are supported, and of each the properties. Everything else is refused. */
 export const supported = {
-  DeclarativeSource: "check streams version spec definitions schemas metadata concurrency_level",
+  DeclarativeSource:
+    "check streams version spec definitions schemas metadata concurrency_level api_budget description max_concurrent_async_job_count",
   CheckStream: "stream_names",
-  Spec: "connection_specification documentation_url",
+  Spec: "connection_specification documentation_url advanced_auth",
   ConcurrencyLevel: "default_concurrency max_concurrency",
-  DeclarativeStream: "name retriever primary_key schema_loader transformations",
-  SimpleRetriever: "requester record_selector paginator partition_router decoder",
+  HTTPAPIBudget:
+    "policies ratelimit_reset_header ratelimit_remaining_header status_codes_for_ratelimit_hit",
+  FixedWindowCallRatePolicy: "period call_limit matchers",
+  MovingWindowCallRatePolicy: "rates matchers",
+  UnlimitedCallRatePolicy: "matchers",
+  Rate: "limit interval",
+  DeclarativeStream:
+    "name retriever primary_key schema_loader transformations incremental_sync stream_cursor_field",
+  SimpleRetriever:
+    "name requester record_selector paginator partition_router decoder ignore_stream_slicer_parameters_on_paginated_requests",
   JsonDecoder: "",
+  JsonlDecoder: "",
+  IterableDecoder: "",
+  CsvDecoder: "delimiter encoding set_values_to_none",
   HttpRequester:
-    "url_base url path http_method authenticator request_parameters request_headers request_body_json request_body_data",
+    "url_base url path http_method authenticator request_parameters request_headers request_body_json request_body_data request_body error_handler use_cache",
+  RequestBodyJsonObject: "value",
+  RequestBodyUrlEncodedForm: "value",
+  RequestBodyPlainText: "value",
+  RequestBodyGraphQL: "value",
   NoAuth: "",
   BearerAuthenticator: "api_token",
   ApiKeyAuthenticator: "api_token header inject_into",
   BasicHttpAuthenticator: "username password",
+  OAuthAuthenticator:
+    "client_id client_id_name client_secret client_secret_name refresh_token refresh_token_name token_refresh_endpoint access_token_name expires_in_name grant_type grant_type_name refresh_request_body refresh_request_headers scopes",
+  SessionTokenAuthenticator:
+    "login_requester session_token_path expiration_duration request_authentication decoder",
+  Bearer: "",
+  ApiKey: "inject_into api_token",
+  SelectiveAuthenticator: "authenticator_selection_path authenticators",
+  DefaultErrorHandler: "response_filters backoff_strategies max_retries",
+  CompositeErrorHandler: "error_handlers",
+  HttpResponseFilter:
+    "action error_message error_message_contains http_codes predicate failure_type",
+  ConstantBackoffStrategy: "backoff_time_in_seconds jitter_range_in_seconds",
+  ExponentialBackoffStrategy: "factor jitter_range_in_seconds",
+  WaitTimeFromHeader: "header regex max_waiting_time_in_seconds",
+  WaitUntilTimeFromHeader: "header regex min_wait max_waiting_time_in_seconds",
   NoPagination: "",
-  DefaultPaginator: "pagination_strategy page_size_option page_token_option",
-  CursorPagination: "cursor_value page_size stop_condition",
+  DefaultPaginator: "pagination_strategy page_size_option page_token_option decoder",
+  CursorPagination: "cursor_value page_size stop_condition decoder",
   OffsetIncrement: "page_size inject_on_first_request",
   PageIncrement: "page_size start_from_page inject_on_first_request",
-  RequestOption: "inject_into field_name",
+  RequestOption: "inject_into field_name field_path",
   RequestPath: "",
-  RecordSelector: "extractor record_filter",
+  RecordSelector: "extractor record_filter transform_before_filtering schema_normalization",
   DpathExtractor: "field_path",
   RecordFilter: "condition",
   AddFields: "fields condition",
   AddedFieldDefinition: "path value value_type",
-  RemoveFields: "field_pointers",
+  RemoveFields: "field_pointers condition",
+  KeysToLower: "",
+  KeysReplace: "old new",
+  FlattenFields: "flatten_lists",
+  DpathFlattenFields: "field_path delete_origin_value replace_record key_transformation",
+  KeyTransformation: "prefix suffix",
   ListPartitionRouter: "values cursor_field request_option",
+  SubstreamPartitionRouter: "parent_stream_configs",
+  ParentStreamConfig:
+    "stream parent_key partition_field request_option incremental_dependency extra_fields",
+  DatetimeBasedCursor:
+    "cursor_field cursor_datetime_formats start_datetime start_time_option end_datetime end_time_option datetime_format cursor_granularity is_data_feed is_client_side_incremental is_compare_strictly global_substream_cursor lookback_window partition_field_start partition_field_end step",
+  MinMaxDatetime: "datetime datetime_format max_datetime min_datetime",
   InlineSchemaLoader: "schema",
 } as const;
 export type Type = keyof typeof supported;
+
+/** The published form lets these go without their type where they alone are meant. */
+const unnamed: ReadonlySet<Type> = new Set([
+  ...(["CheckStream", "Spec", "DeclarativeStream", "SimpleRetriever", "HttpRequester"] as const),
+  ...(["RecordSelector", "DpathExtractor", "RecordFilter", "RequestOption"] as const),
+  ...(["AddedFieldDefinition", "ParentStreamConfig", "MinMaxDatetime", "JsonDecoder"] as const),
+  ...(["DefaultErrorHandler", "HttpResponseFilter", "Rate", "KeyTransformation"] as const),
+]);
+/** Every component has these, and they change nothing here. */
+const general = ["type", "$parameters", "description", "$options"];
 
 /** @throws CONNECTOR_INVALID naming what is not supported */
 export function openComponent(
@@ -64,15 +117,17 @@ export function openComponent(
   types: readonly Type[],
 ): Component {
   if (!isJsonObject(value)) throw invalid(path, `must be a ${types.join(" or ")}`);
-  const { type } = value;
+  const [usual] = types;
+  const type = value.type ?? (usual && unnamed.has(usual) ? usual : undefined);
   if (typeof type !== "string") throw invalid(path, `lacks its type: ${types.join(" or ")}`);
   const known = types.find((one) => one === type);
-  if (!known) throw invalid(path, `is a ${type}, which is not supported here`);
+  if (!known)
+    throw new Unsupported(path, `is a ${type.slice(0, 100)}, which is not supported here`);
   const names = supported[known].split(" ");
   const parameters = isJsonObject(value.$parameters) ? value.$parameters : {};
   for (const name of Object.keys(value))
-    if (!["type", "$parameters", ...names].includes(name))
-      throw invalid(`${path}.${name}`, `is not supported in a ${type}`);
+    if (![...general, ...names].includes(name))
+      throw new Unsupported(`${path}.${name}`, `is not supported in a ${type}`);
   const at = (name: string) => `${path}.${name}`;
   const get = (name: string) =>
     Object.hasOwn(value, name)
@@ -132,12 +187,26 @@ export function compileOptions(
   path: string,
 ): (scope: Scope) => Record<string, PlainValue> {
   if (value === undefined || value === null) return () => ({});
-  if (!isJsonObject(value)) throw invalid(path, "must be an object; a text is not supported here");
+  if (!isJsonObject(value) && typeof value !== "string")
+    throw invalid(path, "must be an object, or a text that makes one");
   const evaluate = compileValue(value, path);
-  return (scope) =>
-    Object.fromEntries(
-      Object.entries(evaluate(scope) as Record<string, PlainValue>).filter(
-        ([, one]) => one !== null && one !== undefined && one !== "",
-      ),
+  return (scope) => {
+    const made = evaluate(scope);
+    if (made === "") return {};
+    if (!isMapping(made)) throw invalid(path, "makes no object");
+    return Object.fromEntries(
+      Object.entries(made).filter(([, one]) => one !== null && one !== undefined && one !== ""),
     );
+  };
+}
+
+/** A list of texts, none of which reaches for an object's insides. */
+export function textsOf(value: JsonValue | undefined, path: string): string[] {
+  if (!Array.isArray(value) || isJsonObject(value)) throw invalid(path, "must be a list of names");
+  return value.map((one) => {
+    if (typeof one !== "string" && typeof one !== "number")
+      throw invalid(path, "must be a list of names");
+    if (one === "__proto__") throw invalid(path, 'reaches for "__proto__"');
+    return toText(one);
+  });
 }

@@ -1,7 +1,8 @@
 /** DefaultPaginator and its strategies: what the next page is, and where a request says so. */
+import { compileDecoder } from "./answer.ts";
 import type { Component } from "./component.ts";
 import { invalid } from "./invalid.ts";
-import { type Added, compileInject, type Inject } from "./requester.ts";
+import { type Added, compileInject, type Inject } from "./request-option.ts";
 import { compileTemplate, type Scope } from "./template.ts";
 import { type PlainValue, toText, truth } from "./values.ts";
 
@@ -9,6 +10,7 @@ import { type PlainValue, toText, truth } from "./values.ts";
 export interface SeenPage {
   /** `response`, `headers`, `last_record` and `last_page_size` are in it. */
   readonly scope: Scope;
+  /** Records that came, those included that a filter drops. */
   readonly size: number;
 }
 
@@ -29,6 +31,7 @@ export const noPaginator: Paginator = { first: undefined, inject() {}, next: () 
 
 export function compilePaginator(paginator: Component | undefined): Paginator {
   if (!paginator || paginator.type === "NoPagination") return noPaginator;
+  compileDecoder(paginator);
   const { size, isOnFirst, first, next } = compileStrategy(
     paginator.required(
       "pagination_strategy",
@@ -54,8 +57,8 @@ export function compilePaginator(paginator: Component | undefined): Paginator {
   return {
     first: isOnFirst ? first : undefined,
     inject(added, token, scope) {
-      if (size && injectSize) injectSize(added, size(scope), scope);
       if (token !== undefined) injectToken?.(added, token, scope);
+      if (size && injectSize) injectSize(added, size(scope), scope);
     },
     next: (page, token) => next(page, token ?? first),
   };
@@ -65,15 +68,17 @@ function compileStrategy(strategy: Component): Strategy {
   const size = strategy.template("page_size")?.value;
   const isOnFirst = strategy.get("inject_on_first_request") === true;
   if (strategy.type === "CursorPagination") {
+    compileDecoder(strategy);
     const cursor = strategy.required("cursor_value", strategy.template("cursor_value"));
     const written = strategy.get("stop_condition");
     const stop =
-      typeof written === "string"
-        ? compileTemplate(written, strategy.at("stop_condition"))
+      typeof written === "string" || typeof written === "boolean"
+        ? compileTemplate(String(written), strategy.at("stop_condition"))
         : undefined;
     return {
       ...{ size, isOnFirst: false, first: undefined },
-      next({ scope }) {
+      next({ scope: seen }) {
+        const scope = size ? { ...seen, page_size: size(seen) } : seen;
         if (stop?.holds(scope)) return undefined;
         const token = cursor.value(scope);
         return truth(token) ? token : undefined;

@@ -1,12 +1,12 @@
 /**
  * Expressions as trees. What the subset has not is refused by name, when the manifest is loaded.
  */
-import { filterNames, macroNames, methodNames } from "./functions.ts";
+import { argumentIndex, type CallKind, callNames } from "./functions.ts";
 import { invalid } from "./invalid.ts";
 import type { Token } from "./tokens.ts";
 
 export type Expression =
-  | { readonly kind: "constant"; readonly value: string | number | boolean | null }
+  | { readonly kind: "constant"; readonly value: string | number | boolean | null | undefined }
   | { readonly kind: "variable"; readonly name: string }
   | { readonly kind: "list"; readonly items: readonly Expression[] }
   | {
@@ -16,7 +16,7 @@ export type Expression =
   | { readonly kind: "item"; readonly of: Expression; readonly key: Expression }
   | {
       readonly kind: "call";
-      readonly what: "macro" | "filter" | "method";
+      readonly what: CallKind;
       readonly name: string;
       readonly args: readonly Expression[];
     }
@@ -36,12 +36,16 @@ export type Expression =
     };
 
 /** What the published schema lets an expression see. */
-export const variableNames: ReadonlySet<string> = new Set([
+export const variableNames: readonly string[] = [
   ...["config", "parameters", "headers", "last_record", "last_page_size", "next_page_token"],
-  ...["record", "response", "stream_partition", "stream_slice"],
-]);
+  ...["record", "response", "stream_partition", "stream_slice", "stream_interval", "page_size"],
+  ...["session_token", "property"],
+];
 
-const testNames = new Set(["defined", "undefined", "none", "string", "number", "mapping"]);
+const testNames: readonly string[] = [
+  ...["defined", "undefined", "none", "string", "number", "mapping", "boolean", "integer"],
+  ...["float", "iterable", "sequence", "true", "false"],
+];
 const constants: ReadonlyMap<string, boolean | null> = new Map([
   ...["true", "True"].map((name) => [name, true] as const),
   ...["false", "False"].map((name) => [name, false] as const),
@@ -49,6 +53,8 @@ const constants: ReadonlyMap<string, boolean | null> = new Map([
 ]);
 const comparisons = ["==", "!=", "<", ">", "<=", ">="];
 const maxDepth = 50;
+/** An argument that is left out. */
+const nothing: Expression = { kind: "constant", value: undefined };
 
 /** @throws CONNECTOR_INVALID with the place */
 export function parseExpression(tokens: readonly Token[], path: string): Expression {
@@ -72,8 +78,8 @@ export function parseExpression(tokens: readonly Token[], path: string): Express
     if (token?.kind !== "name") throw fault("lacks a name");
     return token.text;
   };
-  const known = (kind: string, one: string, names: ReadonlySet<string>) => {
-    if (!names.has(one)) throw fault(`uses the ${kind} ${one}, which is not supported`);
+  const known = (kind: string, one: string, names: readonly string[]) => {
+    if (!names.includes(one)) throw fault(`uses the ${kind} ${one}, which is not supported`);
     return one;
   };
 
@@ -116,7 +122,7 @@ export function parseExpression(tokens: readonly Token[], path: string): Express
     }
   };
   const sum = () => chain(product, "+", "-", "~");
-  const product = () => chain(unary, "*", "//", "%");
+  const product = () => chain(unary, "*", "//", "/", "%");
   const unary = (): Expression => {
     if (!take("-")) return filtered();
     return { kind: "minus", of: filtered() };
@@ -125,9 +131,9 @@ export function parseExpression(tokens: readonly Token[], path: string): Express
     let value = reached(primary());
     for (;;) {
       if (take("|")) {
-        const filter = known("filter", name(), filterNames);
-        const args = take("(") ? list(")") : [];
-        value = { kind: "call", what: "filter", name: filter, args: [value, ...args] };
+        const filter = known("filter", name(), callNames.filter);
+        const args = take("(") ? callArguments("filter", filter, [value]) : [value];
+        value = { kind: "call", what: "filter", name: filter, args };
       } else if (take("is")) {
         const isNot = take("not") !== undefined;
         const test: Expression = {
@@ -147,8 +153,9 @@ export function parseExpression(tokens: readonly Token[], path: string): Express
         if (token?.kind === "number") at++;
         const key = token?.kind === "number" ? String(token.value) : name();
         if (take("(")) {
-          const method = known("method", key, methodNames);
-          value = { kind: "call", what: "method", name: method, args: [value, ...list(")")] };
+          const method = known("method", key, callNames.method);
+          const args = callArguments("method", method, [value]);
+          value = { kind: "call", what: "method", name: method, args };
         } else value = { kind: "item", of: value, key: keyOf(key) };
       } else if (take("[")) {
         const key = choice();
@@ -167,13 +174,27 @@ export function parseExpression(tokens: readonly Token[], path: string): Express
   const list = (end: string): Expression[] => {
     const items: Expression[] = [];
     while (!take(end)) {
-      const token = tokens[at];
-      if (token?.kind === "name" && isWord(tokens[at + 1], "="))
-        throw fault("names an argument, which is not supported");
       items.push(choice());
       if (!peek(end)) expect(",");
     }
     return items;
+  };
+  /** Arguments by their place, or by the name that the function gives the place. */
+  const callArguments = (what: CallKind, called: string, given: Expression[]): Expression[] => {
+    const args = [...given];
+    while (!take(")")) {
+      const token = tokens[at];
+      if (token?.kind === "name" && isWord(tokens[at + 1], "=")) {
+        const index = argumentIndex(what, called, token.text);
+        if (index === undefined)
+          throw fault(`names the argument ${token.text} of ${called}, which is not supported`);
+        at += 2;
+        while (args.length < index) args.push(nothing);
+        args[index] = choice();
+      } else args.push(choice());
+      if (!peek(")")) expect(",");
+    }
+    return args;
   };
   const primary = (): Expression => {
     const token = tokens[at++];
@@ -200,8 +221,8 @@ export function parseExpression(tokens: readonly Token[], path: string): Express
     const constant = constants.get(token.text);
     if (constant !== undefined) return { kind: "constant", value: constant };
     if (take("(")) {
-      const macro = known("macro", token.text, macroNames);
-      return { kind: "call", what: "macro", name: macro, args: list(")") };
+      const macro = known("macro", token.text, callNames.macro);
+      return { kind: "call", what: "macro", name: macro, args: callArguments("macro", macro, []) };
     }
     return { kind: "variable", name: known("variable", token.text, variableNames) };
   };

@@ -1,57 +1,226 @@
 /**
- * ListPartitionRouter: one read for each value, or for each combination of the values of several.
+ * Partition routers: the parts in which a stream is read, one for each value of a list or for each
+ * record of another stream, or for each combination of several of these.
  */
-import { type Component, compileValue } from "./component.ts";
+import type { HttpContext } from "../contract/context.ts";
+import type { JsonObject, JsonValue } from "../contract/json.ts";
+import { type Component, compileValue, textsOf } from "./component.ts";
+import { isMapping } from "./functions.ts";
 import { invalid } from "./invalid.ts";
-import { type Added, compileInject } from "./requester.ts";
+import type { Row } from "./records.ts";
+import { type Added, compileInject } from "./request-option.ts";
 import type { Scope } from "./template.ts";
-import type { PlainValue } from "./values.ts";
+import { compileTemplate } from "./template.ts";
+import { type PlainValue, toText, truth } from "./values.ts";
 
-/** A part of a stream: what its expressions see as `stream_partition`. */
-export type Partition = { readonly [field: string]: PlainValue };
+type Context = HttpContext<JsonObject>;
 
+/** A part of a stream: what tells it from others, and what its expressions may want besides. */
+export interface Partition {
+  readonly values: Scope;
+  readonly extra: Scope;
+}
+
+/** A stream that other streams are read by. */
+export interface ParentStream {
+  readonly name: string;
+  /** @param state of it, when it is read incrementally */
+  read(ctx: Context, scope: Scope, state: JsonObject | undefined): ParentRun;
+}
+export interface ParentRun {
+  /** Records by the part and window in which they are read; a part is closed after its last one. */
+  records(): AsyncGenerator<{ readonly record: Row; readonly partition: Scope }>;
+  /** After the parts that are closed. */
+  state(): JsonObject | undefined;
+}
+
+export interface PartitionRun {
+  list(): AsyncGenerator<Partition>;
+  /** States of parents that are read incrementally; undefined where there is no parent. */
+  parentState(): JsonObject | undefined;
+}
 export interface Partitions {
-  list(scope: Scope): Partition[];
-  inject(added: Added, partition: Partition, scope: Scope): void;
+  /** False for a stream that is read as one. */
+  readonly isMany: boolean;
+  open(ctx: Context, scope: Scope, parentState: JsonObject, childState: JsonObject): PartitionRun;
+  inject(added: Added, partition: Scope, scope: Scope): void;
 }
 
 /** More than this are no list that somebody wrote down. */
 const maxPartitions = 100_000;
 
-export function compilePartitions(routers: readonly Component[]): Partitions {
-  const all = routers.map((router) => {
-    const field = router.required("cursor_field", router.template("cursor_field"));
-    const values = compileValue(
-      router.required("values", router.get("values")),
-      router.at("values"),
-    );
-    const option = router.child("request_option", "RequestOption");
-    const inject = option && compileInject(option);
-    return {
-      list(scope: Scope) {
-        const list = values(scope);
-        if (!Array.isArray(list)) throw invalid(router.at("values"), "must give a list");
-        const name = field.text(scope);
-        return list.map((value): Partition => ({ [name]: value }));
-      },
-      inject(added: Added, partition: Partition, scope: Scope) {
-        inject?.(added, partition[field.text(scope)], scope);
-      },
-    };
-  });
+/** @param openParent compiles a stream of which another depends */
+export function compilePartitions(
+  routers: readonly Component[],
+  openParent: (stream: Component) => ParentStream,
+): Partitions {
+  const all = routers.map((router) =>
+    router.type === "ListPartitionRouter"
+      ? compileList(router)
+      : compileSubstream(router, openParent),
+  );
+  const [only] = all;
+  if (only && all.length === 1) return only;
   return {
-    list: (scope) =>
-      all.reduce<Partition[]>(
-        (made, router) => {
-          const next = router.list(scope);
-          if (made.length * next.length > maxPartitions)
-            throw invalid("partition_router", `makes more than ${maxPartitions} parts`);
-          return made.flatMap((one) => next.map((other) => ({ ...one, ...other })));
+    isMany: all.length > 0,
+    open(ctx, scope, parentState, childState) {
+      const runs = all.map((one) => one.open(ctx, scope, parentState, childState));
+      return {
+        async *list() {
+          // The first changes slowest; the others are wanted again and again.
+          const [first, ...rest] = runs;
+          let others: Partition[] = [{ values: {}, extra: {} }];
+          for (const run of rest) {
+            const next: Partition[] = [];
+            for await (const part of run.list()) next.push(part);
+            if (others.length * next.length > maxPartitions)
+              throw invalid("partition_router", `makes more than ${maxPartitions} parts`);
+            others = others.flatMap((one) => next.map((other) => combine(one, other)));
+          }
+          if (!first) return yield* others;
+          for await (const part of first.list())
+            for (const other of others) yield combine(part, other);
         },
-        [{}],
-      ),
+        parentState: () => undefined,
+      };
+    },
     inject(added, partition, scope) {
       for (const router of all) router.inject(added, partition, scope);
     },
   };
+}
+
+const combine = (one: Partition, other: Partition): Partition => ({
+  values: { ...other.values, ...one.values },
+  extra: { ...other.extra, ...one.extra },
+});
+
+function compileList(router: Component): Partitions {
+  const field = router.required("cursor_field", router.template("cursor_field"));
+  const values = compileValue(router.required("values", router.get("values")), router.at("values"));
+  const option = router.child("request_option", "RequestOption");
+  const inject = option && compileInject(option);
+  return {
+    isMany: true,
+    open: (_, scope) => ({
+      async *list() {
+        const list = values(scope);
+        if (!Array.isArray(list)) throw invalid(router.at("values"), "must give a list");
+        if (list.length > maxPartitions)
+          throw invalid(router.at("values"), `makes more than ${maxPartitions} parts`);
+        const name = field.text(scope);
+        for (const value of list) yield { values: { [name]: value }, extra: {} };
+      },
+      parentState: () => undefined,
+    }),
+    inject(added, partition, scope) {
+      const value = partition[field.text(scope)];
+      if (truth(value)) inject?.(added, value, scope);
+    },
+  };
+}
+
+function compileSubstream(
+  router: Component,
+  openParent: (stream: Component) => ParentStream,
+): Partitions {
+  const parents = router.children("parent_stream_configs", "ParentStreamConfig").map((one) => {
+    const option = one.child("request_option", "RequestOption");
+    const extra = one.get("extra_fields") ?? [];
+    if (!Array.isArray(extra)) throw invalid(one.at("extra_fields"), "must be a list of paths");
+    return {
+      stream: openParent(one.required("stream", one.child("stream", "DeclarativeStream"))),
+      key: one.required("parent_key", one.template("parent_key")),
+      field: one.required("partition_field", one.template("partition_field")),
+      isIncremental: one.get("incremental_dependency") === true,
+      inject: option && compileInject(option),
+      extra: extra.map((path) =>
+        textsOf(path, one.at("extra_fields")).map((step) =>
+          compileTemplate(step, one.at("extra_fields")),
+        ),
+      ),
+    };
+  });
+  if (parents.length === 0) throw invalid(router.at("parent_stream_configs"), "must name a stream");
+  return {
+    isMany: true,
+    open(ctx, scope, parentState, childState) {
+      const runs = parents.map((parent) => ({
+        ...parent,
+        run: parent.stream.read(
+          ctx,
+          scope,
+          parent.isIncremental
+            ? stateOfParent(parentState[parent.stream.name], childState)
+            : undefined,
+        ),
+      }));
+      return {
+        async *list() {
+          for (const { key, field, extra, run } of runs) {
+            const [path, name] = [key.text(scope), field.text(scope)];
+            const fields = extra.map((steps) => steps.map((step) => step.text(scope)));
+            for await (const { record, partition } of run.records()) {
+              const value = partAt(
+                record,
+                path.split("/").filter((step) => step !== ""),
+              );
+              if (value === undefined || value === null) continue;
+              yield {
+                values: { [name]: value, parent_slice: partition },
+                extra: Object.fromEntries(
+                  fields.map((steps) => [steps.join("."), partAt(record, steps) ?? null]),
+                ),
+              };
+            }
+          }
+        },
+        parentState: () =>
+          Object.fromEntries(
+            runs
+              .filter(({ isIncremental }) => isIncremental)
+              .map(({ stream, run }) => [stream.name, run.state() ?? finishedState]),
+          ),
+      };
+    },
+    inject(added, partition, scope) {
+      for (const { field, inject } of parents) {
+        const value = partition[field.text(scope)];
+        if (truth(value)) inject?.(added, value, scope);
+      }
+    },
+  };
+}
+
+/** What Airbyte writes for a stream that has no cursor. */
+const finishedState: JsonObject = { __ab_no_cursor_state_message: true };
+
+/** The state of the parent; a child that has only its own lends it the date where it stands. */
+function stateOfParent(
+  saved: JsonValue | undefined,
+  childState: JsonObject,
+): JsonObject | undefined {
+  if (isMapping(saved as PlainValue)) return saved as JsonObject;
+  const values = Object.values(childState);
+  const [value] = values;
+  if (values.length !== 1 || typeof value === "object" || value === undefined) return undefined;
+  return { "*": value };
+}
+
+function partAt(record: PlainValue, path: readonly string[]): PlainValue {
+  let value = record;
+  for (const step of path) {
+    const isThere = (isMapping(value) || Array.isArray(value)) && Object.hasOwn(value, step);
+    if (!isThere) return undefined;
+    value = (value as Row)[step];
+  }
+  return value;
+}
+
+/** Partitions are told apart by this text, as states of Airbyte have them: names in order. */
+export function keyOf(partition: PlainValue): string {
+  if (Array.isArray(partition)) return `[${partition.map(keyOf).join(",")}]`;
+  if (!isMapping(partition)) return JSON.stringify(partition ?? null) ?? toText(partition);
+  const entries = Object.entries(partition).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([name, part]) => `${JSON.stringify(name)}:${keyOf(part)}`).join(",")}}`;
 }

@@ -1,45 +1,24 @@
-/** HttpRequester and its authenticators: from a component to a request. */
+/** HttpRequester: from a component to a request, tried again as its error handler says. */
 import type { HttpContext, HttpResponse } from "../contract/context.ts";
-import { type Component, compileOptions } from "./component.ts";
+import type { MintedTokens } from "../contract/egress.ts";
+import { ConnectorError } from "../contract/errors.ts";
+import { isJsonObject } from "../contract/json.ts";
+import { compileAuthenticator } from "./authenticator.ts";
+import { type Component, compileOptions, compileValue } from "./component.ts";
+import { compileErrorHandler, errorStatuses } from "./error-handler.ts";
 import { invalid } from "./invalid.ts";
-import { originOf } from "./origins.ts";
+import { originOf, urlTemplateOf } from "./origins.ts";
+import { type Added, nothingAdded } from "./request-option.ts";
 import { compileTemplate, type Scope } from "./template.ts";
 import { type PlainValue, toText } from "./values.ts";
 
-/** What is added to a request, by paginators, routers and authenticators. */
-export interface Added {
-  readonly request_parameter: Record<string, PlainValue>;
-  readonly header: Record<string, PlainValue>;
-  readonly body_json: Record<string, PlainValue>;
-  readonly body_data: Record<string, PlainValue>;
-  /** A whole URL in place of the path. */
-  path?: string;
-}
-export const nothingAdded = (): Added => ({
-  request_parameter: {},
-  header: {},
-  body_json: {},
-  body_data: {},
-});
-type Place = Exclude<keyof Added, "path">;
-const places: readonly Place[] = ["request_parameter", "header", "body_json", "body_data"];
-
-/** Puts a value where a RequestOption says. */
-export type Inject = (added: Added, value: PlainValue, scope: Scope) => void;
-
-export function compileInject(option: Component): Inject {
-  const into = places.find((one) => one === option.get("inject_into"));
-  if (!into) throw invalid(option.at("inject_into"), `must be one of ${places.join(", ")}`);
-  const name = option.required("field_name", option.template("field_name"));
-  return (added, value, scope) => {
-    added[into][name.text(scope)] = value;
-  };
-}
-
 export interface Requester {
   readonly origin: string;
-  /** Sends a request. @throws as HttpClient does */
-  send(ctx: HttpContext<unknown>, scope: Scope, added: Added): Promise<HttpResponse>;
+  readonly minted: readonly MintedTokens[];
+  /**
+   * Sends a request; nothing comes back where its error is to be ignored. @throws as HttpClient does
+   */
+  send(ctx: HttpContext<unknown>, scope: Scope, added: Added): Promise<HttpResponse | undefined>;
 }
 
 export function compileRequester(requester: Component): Requester {
@@ -50,36 +29,113 @@ export function compileRequester(requester: Component): Requester {
   const origin = originOf(base, requester.at(from));
   const url = compileTemplate(base, requester.at(from));
   const path = requester.template("path");
-  const method = requester.get("http_method") ?? "GET";
+  const method = String(requester.get("http_method") ?? "GET").toUpperCase();
   if (method !== "GET" && method !== "POST")
     throw invalid(requester.at("http_method"), "must be GET or POST");
   const options = (name: string) => compileOptions(requester.get(name), requester.at(name));
   const query = options("request_parameters");
   const headers = options("request_headers");
-  const json = options("request_body_json");
-  const data = options("request_body_data");
-  const authenticate = compileAuthenticator(requester);
+  const bodyOf = compileBody(requester);
+  const handler = compileErrorHandler(requester);
+  const auth = compileAuthenticator(requester, compileLogin);
+
+  async function request(ctx: HttpContext<unknown>, scope: Scope, added: Added) {
+    const signed = nothingAdded();
+    await auth.sign(signed, scope, ctx);
+    const base = toText(url.value(scope)).trim();
+    const target = joinUrl(base, added.path ?? (path ? toText(path.value(scope)) : ""));
+    const given = URL.parse(target)?.searchParams;
+    const inQuery = listedTexts(
+      { ...query(scope), ...signed.request_parameter, ...added.request_parameter },
+      given,
+    );
+    const sent = { ...texts(headers(scope)), ...texts(added.header), ...texts(signed.header) };
+    const accept = handler ? errorStatuses : undefined;
+    if (method === "GET")
+      return await ctx.http.get(target, { query: inQuery, headers: sent, accept });
+    const body = bodyOf(scope, added, signed);
+    return await ctx.http.post(target, {
+      ...{ query: inQuery, accept },
+      ...("text" in body ? { text: body.text } : { body: body.json }),
+      headers: { ...("type" in body ? { "content-type": body.type } : {}), ...sent },
+    });
+  }
 
   return {
     origin,
+    minted: auth.minted,
     async send(ctx, outer, added) {
       const scope = { ...outer, parameters: parameters as Scope };
-      authenticate(added, scope);
-      const target = added.path ?? joinUrl(url.text(scope).trim(), path?.text(scope) ?? "");
-      const sent = { ...texts(headers(scope)), ...texts(added.header) };
-      const given = URL.parse(target)?.searchParams;
-      const inQuery = listedTexts({ ...query(scope), ...added.request_parameter }, given);
-      if (method === "GET") return await ctx.http.get(target, { query: inQuery, headers: sent });
-      const form = { ...data(scope), ...added.body_data };
-      const body = { ...json(scope), ...added.body_json };
-      if (Object.keys(form).length === 0)
-        return await ctx.http.post(target, { query: inQuery, headers: sent, body });
-      return await ctx.http.post(target, {
-        query: inQuery,
-        headers: { "content-type": "application/x-www-form-urlencoded", ...sent },
-        text: new URLSearchParams(texts(form)).toString(),
-      });
+      for (let attempt = 1; ; attempt++) {
+        const answer = await request(ctx, scope, added);
+        if (!handler) return answer;
+        const { action, code } = handler.judge(answer, scope);
+        if (action === "FAIL") throw new ConnectorError(code, { status: answer.status });
+        if (action === "SUCCESS" || action === "IGNORE")
+          return answer.status < 400 ? answer : undefined;
+        if (attempt > handler.maxRetries(scope))
+          throw new ConnectorError(
+            code === "RATE_LIMITED" || action === "RATE_LIMITED" ? "RATE_LIMITED" : code,
+            { status: answer.status },
+          );
+        if (action === "REFRESH_TOKEN_THEN_RETRY") auth.forget();
+        await ctx.clock.sleep(handler.waitMs(answer, attempt, scope, ctx.clock.now()), ctx.signal);
+      }
     },
+  };
+}
+
+/** Asks for a token: its URL is known before anything runs. */
+function compileLogin(login: Component) {
+  const { origin, send } = compileRequester(login);
+  const base = String(login.get("url_base") ?? login.get("url"));
+  const path = login.get("path") ?? "";
+  if (typeof path !== "string") throw invalid(login.at("path"), "must be a text");
+  return {
+    origin,
+    url: urlTemplateOf(joinUrl(base.trim(), path), login.at("path")),
+    send: (ctx: HttpContext<unknown>, scope: Scope) => send(ctx, scope, nothingAdded()),
+  };
+}
+
+type Body = { readonly json: PlainValue } | { readonly type: string; readonly text: string };
+type BodyOf = (scope: Scope, added: Added, signed: Added) => Body;
+
+const formType = "application/x-www-form-urlencoded";
+
+function compileBody(requester: Component): BodyOf {
+  const written = requester.child(
+    "request_body",
+    ...(["RequestBodyJsonObject", "RequestBodyUrlEncodedForm", "RequestBodyPlainText"] as const),
+    "RequestBodyGraphQL",
+  );
+  const isForm = written?.type === "RequestBodyUrlEncodedForm";
+  const isPlain = written?.type === "RequestBodyPlainText";
+  const own = (name: string) => requester.get(name);
+  const [jsonPart, dataPart] = written
+    ? [
+        isForm || isPlain ? undefined : written.get("value"),
+        isForm || isPlain ? written.get("value") : undefined,
+      ]
+    : [own("request_body_json"), own("request_body_data")];
+  const json = compileOptions(jsonPart, requester.at("request_body_json"));
+  const dataPlace = requester.at("request_body_data");
+  const isObject = isJsonObject(dataPart);
+  const data = isObject ? compileOptions(dataPart, dataPlace) : () => ({});
+  const text =
+    dataPart === undefined || dataPart === null || isObject
+      ? undefined
+      : compileValue(String(dataPart), dataPlace);
+  return (scope, added, signed) => {
+    const form = { ...data(scope), ...signed.body_data, ...added.body_data };
+    const made = text?.(scope);
+    if (made !== undefined && typeof made !== "object")
+      return { type: "text/plain", text: toText(made) };
+    const fields = { ...(made as Record<string, PlainValue> | undefined), ...form };
+    if (Object.keys(fields).length > 0)
+      return { type: formType, text: new URLSearchParams(texts(fields)).toString() };
+    const document = { ...json(scope), ...signed.body_json, ...added.body_json };
+    return { json: Object.keys(document).length === 0 ? undefined : document };
   };
 }
 
@@ -99,40 +155,7 @@ const listedTexts = (
 ): Record<string, string | string[]> =>
   Object.fromEntries(
     Object.entries(values)
+      .filter(([, value]) => value !== null && value !== undefined)
       .map(([name, value]) => [name, Array.isArray(value) ? value.map(toText) : toText(value)])
       .filter(([name, value]) => given?.get(String(name)) !== value),
   );
-
-/** The settings that authenticators use are placeholders: they go where the manifest puts them. */
-function compileAuthenticator(requester: Component): (added: Added, scope: Scope) => void {
-  const auth = requester.child(
-    "authenticator",
-    "NoAuth",
-    "BearerAuthenticator",
-    "ApiKeyAuthenticator",
-    "BasicHttpAuthenticator",
-  );
-  if (!auth || auth.type === "NoAuth") return () => undefined;
-  if (auth.type === "BasicHttpAuthenticator") {
-    const username = auth.required("username", auth.template("username"));
-    const password = auth.template("password");
-    return ({ header }, scope) => {
-      const plain = `${username.text(scope)}:${password?.text(scope) ?? ""}`;
-      header.Authorization = `Basic ${Buffer.from(plain).toString("base64")}`;
-    };
-  }
-  const token = auth.required("api_token", auth.template("api_token"));
-  if (auth.type === "BearerAuthenticator")
-    return ({ header }, scope) => {
-      header.Authorization = `Bearer ${token.text(scope)}`;
-    };
-  const option = auth.child("inject_into", "RequestOption");
-  if (option) {
-    const inject = compileInject(option);
-    return (added, scope) => inject(added, token.text(scope), scope);
-  }
-  const name = auth.required("header", auth.template("header"));
-  return ({ header }, scope) => {
-    header[name.text(scope)] = token.text(scope);
-  };
-}

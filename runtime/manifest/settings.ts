@@ -19,9 +19,17 @@ export function markSecrets(
   return spec;
 }
 
+/** Properties of authenticators that prove who asks. */
+const credentialNames = new Set([
+  ...["api_token", "password", "client_secret", "refresh_token", "access_token_value"],
+]);
+
 function credentialTexts(authenticator: JsonValue): string[] {
+  if (Array.isArray(authenticator)) return authenticator.flatMap(credentialTexts);
   if (!isJsonObject(authenticator)) return [];
-  return [authenticator.api_token, authenticator.password].filter((one) => typeof one === "string");
+  return Object.entries(authenticator).flatMap(([name, part]) =>
+    typeof part === "string" ? (credentialNames.has(name) ? [part] : []) : credentialTexts(part),
+  );
 }
 
 function mark(spec: JsonObject, chain: readonly string[]): void {

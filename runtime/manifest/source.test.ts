@@ -17,6 +17,29 @@ function changed(change: (document: Loose) => void): string {
   change(document);
   return stringify(document);
 }
+const withCursor = (options: object) =>
+  changed((all) => {
+    all.streams[0].incremental_sync = {
+      ...{ type: "DatetimeBasedCursor", cursor_field: "note", datetime_format: "%Y-%m-%d" },
+      ...{ start_datetime: "2026-01-01", ...options },
+    };
+  });
+const withParents = (count: number) =>
+  changed((all) => {
+    let stream = all.streams[1];
+    for (let index = 0; index < count; index++)
+      stream = {
+        ...all.streams[1],
+        retriever: {
+          ...all.streams[1].retriever,
+          partition_router: {
+            type: "SubstreamPartitionRouter",
+            parent_stream_configs: [{ parent_key: "id", partition_field: "region", stream }],
+          },
+        },
+      };
+    all.streams[1] = stream;
+  });
 const load = (yaml: string) => parseManifest(describeSource(toSource(yaml, "shop")) as never);
 function faultOf(yaml: string): string {
   try {
@@ -76,20 +99,42 @@ describe("a manifest", () => {
       /more than 200000 values/,
     ],
     [
-      "with a component that is not supported",
-      changed((all) => (all.streams[0].incremental_sync = { type: "DatetimeBasedCursor" })),
-      /streams\.orders\.incremental_sync: is not supported in a DeclarativeStream/,
+      "of which no stream can be read",
+      changed((all) => {
+        for (const stream of all.streams) stream.retriever.type = "CustomRetriever";
+      }),
+      /streams\.orders\.retriever: is a CustomRetriever, which is not supported/,
     ],
     [
-      "with a custom component",
+      "with a cursor that no record has",
+      withCursor({ cursor_field: "changed" }),
+      /streams\.orders\.schema_loader: lacks the cursor field changed/,
+    ],
+    [
+      "with steps of no length",
+      withCursor({ step: "P0D", cursor_granularity: "P1D" }),
+      /streams\.orders\.incremental_sync\.step: must be a duration/,
+    ],
+    [
+      "with steps and no granularity",
+      withCursor({ step: "P1D" }),
+      /step: and cursor_granularity need each other/,
+    ],
+    [
+      "whose streams are read by one another without end",
+      withParents(10),
+      /has more than 8 parents in a row/,
+    ],
+    [
+      "whose tokens come from an internal address",
       changed(
         (all) =>
           (all.streams[1].retriever.requester.authenticator = {
-            type: "CustomAuthenticator",
-            class_name: "x.Y",
+            ...{ type: "OAuthAuthenticator", client_id: "a", client_secret: "{{ config.key }}" },
+            token_refresh_endpoint: "https://169.254.169.254/token",
           }),
       ),
-      /streams\.items\.retriever\.requester\.authenticator: is a CustomAuthenticator, which is not supported/,
+      /token_refresh_endpoint: leads to an address/,
     ],
     [
       "with an internal address",
@@ -145,5 +190,40 @@ describe("a manifest", () => {
   ])("%s is refused with the place", (_, yaml, words) => {
     expect(faultOf(yaml)).toMatch(words);
     expect(faultOf(yaml)).toMatch(/^CONNECTOR_INVALID /);
+  });
+
+  test("loses the streams alone that need what is not supported, and says which", async () => {
+    const yaml = changed((all) => {
+      all.streams[1].retriever.requester.authenticator = { type: "CustomAuthenticator" };
+      all.streams[2].retriever.decoder = { type: "XmlDecoder" };
+    });
+    const source = toSource(yaml, "shop");
+    const warned: unknown[] = [];
+    const ctx = {
+      log: { warn: (_: string, fields: unknown) => warned.push(fields) },
+    } as never;
+    const names: string[] = [];
+    for await (const { name } of source.discover?.(ctx) ?? []) names.push(name);
+    expect(names).toEqual(["orders", "lines"]);
+    expect(warned).toEqual([
+      {
+        stream: "items",
+        path: "streams.items.retriever.requester.authenticator",
+        problem: "is a CustomAuthenticator, which is not supported here",
+      },
+      {
+        stream: "notes",
+        path: "streams.notes.retriever.decoder",
+        problem: "is a XmlDecoder, which is not supported here",
+      },
+    ]);
+    const reading = source.read(
+      ctx,
+      { name: "items", schema: {}, syncMode: "full_refresh" },
+      undefined,
+    );
+    await expect(async () => {
+      for await (const _ of reading);
+    }).rejects.toMatchObject({ code: "CONNECTOR_INVALID" });
   });
 });

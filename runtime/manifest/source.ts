@@ -4,46 +4,35 @@
  */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import type { HttpContext } from "../contract/context.ts";
 import { ConnectorError } from "../contract/errors.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
-import { type Output, records } from "../contract/output.ts";
+import { isJsonObject, type JsonValue } from "../contract/json.ts";
+import { checkpoint, type Output, records } from "../contract/output.ts";
 import type { Source } from "../contract/source.ts";
 import type { Stream } from "../contract/stream.ts";
-import { type Component, openComponent } from "./component.ts";
+import { headerNamesOf } from "./answer.ts";
+import { rateLimitOf } from "./budget.ts";
+import { openComponent } from "./component.ts";
 import { readDocument } from "./document.ts";
-import { invalid } from "./invalid.ts";
+import { invalid, Unsupported } from "./invalid.ts";
 import { toEgress } from "./origins.ts";
-import { compilePaginator, type SeenPage } from "./paginator.ts";
-import { compilePartitions, type Partition } from "./partitions.ts";
-import { compileSelector, type Row } from "./records.ts";
-import { compileRequester, nothingAdded } from "./requester.ts";
 import { markSecrets } from "./settings.ts";
-import type { Scope } from "./template.ts";
-import { type PlainValue, toText } from "./values.ts";
-
-type Context = HttpContext<JsonObject>;
-
-interface ManifestStream {
-  readonly stream: Stream;
-  readonly origin: string;
-  readonly authenticator: JsonValue;
-  /** Its pages, of each partition one after another. */
-  read(ctx: Context): AsyncGenerator<Row[]>;
-}
+import { type Context, compileStream, type ManifestStream, nameOf } from "./stream.ts";
 
 /** @throws CONNECTOR_INVALID with the place, for what is wrong or not supported */
 export async function loadManifest(url: string): Promise<Source> {
   const text = await readFile(new URL(url), "utf8");
-  return toSource(text, nameOf(fileURLToPath(url)));
+  return toSource(text, fileNameOf(fileURLToPath(url)));
 }
 
 /** The name of a manifest is that of its file, or of its folder where the file's says nothing. */
-function nameOf(path: string): string {
+function fileNameOf(path: string): string {
   const [folder = "", file = ""] = path.split(/[\\/]/).slice(-2);
   const stem = file.replace(/\.ya?ml$/, "");
   return (/^(?:manifest|source|index)$/.test(stem) ? folder : stem).replace(/^source[-_]/, "");
 }
+
+/** Streams that need what the runtime lacks, and what that is. */
+type Unusable = ReadonlyMap<string, ConnectorError>;
 
 /** @param name of the connector, as people type it */
 export function toSource(text: string, name: string): Source {
@@ -53,24 +42,37 @@ export function toSource(text: string, name: string): Source {
   const specification = spec?.get("connection_specification") ?? {};
   if (!isJsonObject(specification)) throw invalid("spec", "must be an object");
   root.child("concurrency_level", "ConcurrencyLevel");
-  const streams = listOf(root.get("streams")).map(compileStream);
-  if (streams.length === 0) throw invalid("manifest.streams", "must name a stream");
+  const { streams, unusable } = compileStreams(listOf(root.get("streams")));
   const check = root.required("check", root.child("check", "CheckStream"));
   const wanted = check.get("stream_names");
-  const checked = (Array.isArray(wanted) ? wanted : []).map((one) => {
-    const found = streams.find(({ stream }) => stream.name === one);
-    if (!found) throw invalid(check.at("stream_names"), "names a stream that is not there");
+  const find = (one: unknown): ManifestStream => {
+    const refusal = unusable.get(String(one));
+    if (refusal) throw refusal;
+    const found = streams.find((stream) => stream.name === one);
+    if (!found) throw new ConnectorError("STREAM_UNKNOWN", { stream: String(one) });
     return found;
-  });
+  };
+  const checked = Array.isArray(wanted) ? wanted : [];
+  for (const one of checked)
+    if (!unusable.has(String(one)) && !streams.some((stream) => stream.name === one))
+      throw invalid(check.at("stream_names"), "names a stream that is not there");
   const version = root.get("version");
   const title = specification.title ?? name;
   const documentationUrl = spec?.get("documentation_url");
-  const find = (wantedName: string) => streams.find(({ stream }) => stream.name === wantedName);
   const slug = name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "_")
     .replace(/^_+|_+$/g, "")
     .slice(0, 60);
+  const tell = (ctx: Context) => {
+    for (const [stream, { details }] of unusable)
+      ctx.log.warn("A stream cannot be read: the runtime lacks what it needs.", {
+        stream,
+        path: String(details.path),
+        problem: String(details.problem),
+      });
+  };
+  const all: readonly Stream[] = streams.map(({ stream }) => stream);
   return {
     id: `conn_${slug || "manifest"}`,
     version: typeof version === "string" && /^\d+\.\d+\.\d+$/.test(version) ? version : "0.0.0",
@@ -78,109 +80,79 @@ export function toSource(text: string, name: string): Source {
     ...(typeof documentationUrl === "string" ? { documentationUrl } : {}),
     spec: markSecrets(
       specification,
-      streams.map(({ authenticator }) => authenticator),
+      streams.flatMap(({ authenticators }) => authenticators),
     ) as never,
-    egress: toEgress(streams.map(({ origin }) => origin)) as never,
-    streams: streams.map(({ stream }) => stream),
-    async check(ctx) {
-      for (const one of checked) for await (const _ of one.read(ctx as unknown as Context)) break;
+    egress: toEgress({
+      origins: streams.flatMap(({ origins }) => origins),
+      minted: streams.flatMap(({ minted }) => minted),
+      responseHeaders: headerNamesOf(document),
+      rateLimit: rateLimitOf(root),
+    }) as never,
+    // Who lists them learns which are missing, and why.
+    ...(unusable.size === 0
+      ? { streams: all }
+      : {
+          async *discover(ctx: unknown) {
+            tell(ctx as Context);
+            yield* all;
+          },
+        }),
+    async check(given) {
+      const ctx = given as unknown as Context;
+      tell(ctx);
+      for (const one of checked) {
+        const stream = find(one);
+        for await (const slice of stream.open(ctx, {}).slices()) {
+          let hasRecord = false;
+          for await (const page of stream.read(ctx, slice)) {
+            hasRecord = page.length > 0;
+            if (hasRecord) break;
+          }
+          if (hasRecord) break;
+        }
+      }
     },
-    async *read(ctx, { name: selected }): AsyncGenerator<Output<never>> {
-      const stream = find(selected);
-      if (!stream) throw new ConnectorError("STREAM_UNKNOWN", { stream: selected });
-      for await (const page of stream.read(ctx as unknown as Context)) yield records(page);
+    async *read(given, selected, state): AsyncGenerator<Output<JsonValue>> {
+      const ctx = given as unknown as Context;
+      const stream = find(selected.name);
+      const isIncremental = selected.syncMode === "incremental";
+      const run = stream.open(ctx, isIncremental && isJsonObject(state) ? state : {});
+      for await (const slice of run.slices()) {
+        for await (const page of stream.read(ctx, slice)) yield records(page);
+        slice.close();
+        const kept = isIncremental && run.isDue() ? run.state() : undefined;
+        if (kept) yield checkpoint(kept as JsonValue);
+      }
+      run.finish();
+      const kept = isIncremental ? run.state() : undefined;
+      if (kept) yield checkpoint(kept as JsonValue);
     },
   };
+}
+
+/**
+ * What needs something that the runtime lacks cannot be read; the other streams can.
+ * @throws CONNECTOR_INVALID when none can, and for whatever is wrong
+ */
+function compileStreams(values: readonly JsonValue[]): {
+  readonly streams: readonly ManifestStream[];
+  readonly unusable: Unusable;
+} {
+  if (values.length === 0) throw invalid("manifest.streams", "must name a stream");
+  const unusable = new Map<string, ConnectorError>();
+  const streams = values.flatMap((value, index) => {
+    const name = nameOf(value, index);
+    try {
+      return [compileStream(value, index)];
+    } catch (error) {
+      if (!(error instanceof Unsupported)) throw error;
+      unusable.set(name, error);
+      return [];
+    }
+  });
+  const [first] = unusable.values();
+  if (streams.length === 0 && first) throw first;
+  return { streams, unusable };
 }
 
 const listOf = (value: JsonValue | undefined) => (Array.isArray(value) ? value : []);
-
-function compileStream(value: JsonValue, index: number): ManifestStream {
-  const { name: own, $parameters } = (isJsonObject(value) ? value : {}) as JsonObject;
-  const name = own ?? (isJsonObject($parameters) ? $parameters.name : undefined);
-  if (typeof name !== "string" || name === "") throw invalid(`streams.${index}.name`, "is missing");
-  const named = openComponent(value, `streams.${name}`, ["DeclarativeStream"]);
-  const retriever = named.required("retriever", named.child("retriever", "SimpleRetriever"));
-  retriever.child("decoder", "JsonDecoder");
-  const requesterPart = retriever.child("requester", "HttpRequester");
-  const requester = compileRequester(retriever.required("requester", requesterPart));
-  const select = compileSelector(
-    retriever.required("record_selector", retriever.child("record_selector", "RecordSelector")),
-    named.children("transformations", "AddFields", "RemoveFields"),
-  );
-  const paginator = compilePaginator(
-    retriever.child("paginator", "DefaultPaginator", "NoPagination"),
-  );
-  const partitions = compilePartitions(
-    retriever.children("partition_router", "ListPartitionRouter"),
-  );
-
-  async function* readPartition(ctx: Context, partition: Partition): AsyncGenerator<Row[]> {
-    const scope: Scope = {
-      config: ctx.config as Scope,
-      parameters: retriever.parameters as Scope,
-      stream_partition: partition,
-      stream_slice: partition,
-    };
-    const used = new Set<string>();
-    for (let token = paginator.first; ; ) {
-      const added = nothingAdded();
-      const asking: Scope =
-        token === undefined ? scope : { ...scope, next_page_token: { next_page_token: token } };
-      partitions.inject(added, partition, asking);
-      paginator.inject(added, token, asking);
-      const answer = await requester.send(ctx, asking, added);
-      const response = answer.json<PlainValue>();
-      const headers = answer.headers as Scope;
-      const rows = select(response, { ...asking, response, headers });
-      const page: SeenPage = {
-        size: rows.length,
-        scope: {
-          ...{ ...asking, response, headers },
-          last_page_size: rows.length,
-          last_record: rows.at(-1) ?? null,
-        },
-      };
-      yield rows;
-      token = paginator.next(page, token);
-      if (token === undefined) return;
-      if (used.has(toText(token))) throw new ConnectorError("PAGING_LOOP");
-      used.add(toText(token));
-    }
-  }
-
-  return {
-    stream: {
-      name,
-      schema: schemaOf(named) as never,
-      primaryKey: primaryKeyOf(named),
-      syncModes: ["full_refresh"],
-    },
-    origin: requester.origin,
-    authenticator: requesterPart?.get("authenticator") ?? null,
-    async *read(ctx) {
-      const scope: Scope = {
-        config: ctx.config as Scope,
-        parameters: retriever.parameters as Scope,
-      };
-      for (const partition of partitions.list(scope)) yield* readPartition(ctx, partition);
-    },
-  };
-}
-
-function schemaOf(stream: Component): JsonObject {
-  const loader = stream.child("schema_loader", "InlineSchemaLoader");
-  const schema = stream.required("schema_loader", loader).get("schema");
-  if (!isJsonObject(schema) || !isJsonObject(schema.properties))
-    throw invalid(stream.at("schema_loader"), "must have a schema with properties");
-  return { ...schema, type: "object" };
-}
-
-function primaryKeyOf(stream: Component): string[] {
-  const key = stream.get("primary_key") ?? [];
-  const fields = (Array.isArray(key) ? key : [key]).flat();
-  const isNested = Array.isArray(key) && key.some((one) => Array.isArray(one) && one.length > 1);
-  if (isNested || fields.some((one) => typeof one !== "string"))
-    throw invalid(stream.at("primary_key"), "must be a field, or a list of fields of the record");
-  return fields.filter((one) => one !== "") as string[];
-}

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { compileTemplate } from "./template.ts";
+import { clockName, compileTemplate } from "./template.ts";
 
 const scope = {
+  [clockName]: Date.UTC(2026, 0, 15, 12),
   config: { name: "ann", list: [1, 2, 3], nested: { a: { b: "deep" } }, empty: "", flag: true },
   record: { id: 5, "odd name": "x", price: 2.5, none: null },
   response: { next: "t2", items: [{ id: 1 }] },
@@ -42,8 +43,10 @@ describe("a template", () => {
     ["{{ record.id >= 5 and record.price < 3 and 'a' < 'b' }}", true],
     ["{{ config.x is defined }}{{ record.none is none }}{{ 1 is not string }}", "FalseTrueTrue"],
     ["{{ max(config.list) }}{{ min(4, 2) }}", 32],
-    ["{{ {'a': [1, 'it\\'s', none]} }}", "{'a': [1, \"it's\", None]}"],
-    ["{{ {'a': 1} | tojson }}", '{"a":1}'],
+    ["{{ {'a': [1, 'it\\'s', none]} }}", { a: [1, "it's", null] }],
+    ["a {{ {'a': [1, 'it\\'s', none]} }}", "a {'a': [1, \"it's\", None]}"],
+    ["{{ {'a': 1} | tojson }}", { a: 1 }],
+    ["a {{ {'a': 'é<'} | tojson }}", 'a {"a": "\\u00e9\\u003c"}'],
     ["{{ 'a,b'.split(',') | join('-') | replace('-', '+') }}", "a+b"],
     [
       "{{ 'ab' | hash('sha256') }}",
@@ -53,7 +56,25 @@ describe("a template", () => {
     ["{% if record.id == 4 %}four{% elif record.id == 5 %}five{% else %}more{% endif %}", "five"],
     ["{# nothing #}{{- 'x' -}}", "x"],
     ["007", "007"],
-    ["12345678901234567890", "12345678901234567890"],
+    ["12345678901234567890", 12345678901234567890n],
+    ["{{ record.id / 2 }} {{ record.price * 2 }} {{ 5 // 2.5 }}", "2.5 5.0 2.0"],
+    ["{{ 5 | string }}", "5"],
+    ["{{ now_utc() }}", "2026-01-15 12:00:00+00:00"],
+    [
+      "{{ now_utc().strftime('%d/%m/%y %I%p %j') }} {{ today_utc() }}",
+      "15/01/26 12PM 015 2026-01-15",
+    ],
+    ["{{ (now_utc() - duration('P1M1DT1H')).isoformat() }}", "2025-12-14T11:00:00+00:00"],
+    ["{{ day_delta(-1, format='%Y-%m-%d') }}", "2026-01-14"],
+    ["{{ format_datetime('2026-02-03T04:05:06.7+01:00', '%s') }}", 1770087906],
+    ["{{ format_datetime(1770087906, '%Y-%m-%dT%H:%M:%SZ') }}", "2026-02-03T03:05:06Z"],
+    ["{{ format_datetime('03.02.2026', '%F', '%d.%m.%Y') }}", "2026-02-03"],
+    ["{{ str_to_datetime('2026-03-31') - duration('P1M') }}", "2026-02-28 00:00:00+00:00"],
+    ["{{ (now_utc() - str_to_datetime('2026-01-01')).days }}", 14],
+    ["{{ now_utc() > str_to_datetime('2026-01-01') }}", true],
+    ["{{ timestamp('2026-01-15T12:00:00Z') | int }}", 1768478400],
+    ["{{ 'a=12&b=3' | regex_search('b=(\\\\d)') }}", 3],
+    ["{{ 'a-b-c' | regex_replace('-', '_') }}", "a_b_c"],
   ])("%s", (template, expected) => {
     expect(value(template)).toEqual(expected);
   });
@@ -63,10 +84,11 @@ describe("a template", () => {
     ["{{ config['__proto__'] }}", /reaches for "__proto__"/],
     ["{{ ''.constructor }}", /reaches for "constructor"/],
     ["{{ process.exit() }}", /variable process, which is not supported|method exit/],
-    ["{{ now_utc() }}", /macro now_utc, which is not supported/],
-    ["{{ 'a' | regex_search('(a+)+$') }}", /filter regex_search, which is not supported/],
+    ["{{ generate() }}", /macro generate, which is not supported/],
+    ["{{ 'a' | hmac('b') }}", /filter hmac, which is not supported/],
+    ["{{ day_delta(days=1) }}", /names the argument days of day_delta/],
     ["{% for x in config.list %}{{ x }}{% endfor %}", /statement for, which is not supported/],
-    ["{{ 1 / 2 }}", /fault at character/],
+    ["{{ 1 ? 2 }}", /fault at character/],
     ["{{ config. }}", /lacks a name/],
     ["{{ config", /fault at character/],
     ["{% if 1 %}a", /if without endif/],
@@ -75,6 +97,18 @@ describe("a template", () => {
     [`{{ '${"a".repeat(10_001)}' }}`, /more than 10000 characters/],
   ])("%s is refused when it is loaded", (template, words) => {
     expect(problem(() => compileTemplate(template, "here"))).toEqual(refused(words));
+  });
+
+  test.each<[string, boolean]>([
+    ["{{ config.flag }}", true],
+    ["{{ config.missing.part }}", false],
+    ["{{ 'false' }}", false],
+    ["{{ [] }}", false],
+    ["{{ 0.0 }}", false],
+    ["", false],
+    ["{{ 'no' }}", true],
+  ])("as a condition %s is %s", (template, expected) => {
+    expect(compileTemplate(template, "here").holds(scope)).toBe(expected);
   });
 
   test("reaches own properties alone, by whatever name they are asked for", () => {
@@ -90,6 +124,12 @@ describe("a template", () => {
     ],
     ["{{ config.missing.part }}", /asks what is not there/],
     ["{{ 1 // 0 }}", /divides by zero/],
+    [`{{ '${"a".repeat(40)}!' | regex_search('(a+)+$') }}`, /pattern that takes more than 500 ms/],
+    ["{{ 'a' | regex_search('(') }}", /pattern that is none/],
+    ["{{ str_to_datetime('yesterday') }}", /date that is none/],
+    ["{{ duration('1 day') }}", /duration that is none/],
+    ["{{ now_utc() - duration('P3000Y') }}", /leaves the calendar/],
+    ["{{ now_utc().strftime('%Q') }}", /format that is not supported/],
     ["{{ 'a' + 1 }}", /no number/],
     ["{{ 'a' < 1 }}", /no order/],
   ])("%s is refused when it is evaluated", (template, words) => {

@@ -3,11 +3,22 @@
  * They are trees that this file walks: nothing is compiled to code, a step is counted, and a value
  * is reached by its own name only.
  */
-import { callFunction, compare, EvaluationError } from "./functions.ts";
+import { EvaluationError, UndefinedError } from "./evaluation-error.ts";
+import {
+  addTimes,
+  callFunction,
+  compare,
+  daysOf,
+  isMapping,
+  isNumber,
+  number,
+} from "./functions.ts";
 import { invalid } from "./invalid.ts";
+import { float, readLiteral } from "./literals.ts";
+import { Moment, Span } from "./moment.ts";
 import { type Expression, parseExpression } from "./parse-expression.ts";
 import { type Piece, splitTemplate, type Token } from "./tokens.ts";
-import { type PlainValue, readLiteral, toText, truth } from "./values.ts";
+import { type PlainValue, rawText, toText, truth } from "./values.ts";
 
 /** The values that expressions see, by name. */
 export type Scope = { readonly [name: string]: PlainValue };
@@ -17,9 +28,17 @@ export interface Template {
   text(scope: Scope): string;
   /** The same, read as Python reads literals: "5" is a number, "None" is null. */
   value(scope: Scope): PlainValue;
-  /** Whether the text is true, as a condition: empty, "False", "None" and "0" are not. */
+  /**
+   * Whether the text is true, as a condition: empty, "False", "None" and "0" are not, and what asks
+   * something that is not there for a part is not either.
+   */
   holds(scope: Scope): boolean;
+  /** True when there is nothing to evaluate in it. */
+  readonly isPlain: boolean;
 }
+
+/** Where a scope keeps the time for the macros: no name of an expression reaches it. */
+export const clockName = "now()";
 
 type Node =
   | { readonly kind: "literal"; readonly text: string }
@@ -38,9 +57,30 @@ export function compileTemplate(template: string, path: string): Template {
   const pieces = splitTemplate(template, path);
   const isPlain = pieces.every((piece) => piece.kind === "literal");
   const nodes = isPlain ? [] : parseNodes(pieces, path);
-  const text = (scope: Scope) => (isPlain ? template : render(nodes, scope, path));
-  const value = (scope: Scope) => readLiteral(text(scope));
-  return { text, value, holds: (scope) => truth(value(scope)) };
+  const plain = isPlain ? readLiteral(template) : undefined;
+  const make = (scope: Scope) => (isPlain ? template : render(nodes, scope, path));
+  const told = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      if (error instanceof EvaluationError)
+        throw invalid(path, `holds an expression that ${error.message}`);
+      throw error;
+    }
+  };
+  const text = (scope: Scope) => told(() => make(scope));
+  const value = (scope: Scope) => (isPlain ? plain : readLiteral(text(scope)));
+  const holds = (scope: Scope) =>
+    told(() => {
+      try {
+        const made = readLiteral(make(scope));
+        return truth(made) && made !== "false";
+      } catch (error) {
+        if (error instanceof UndefinedError) return false;
+        throw error;
+      }
+    });
+  return { text, value, holds, isPlain };
 }
 
 function parseNodes(pieces: readonly Piece[], path: string): Node[] {
@@ -119,7 +159,8 @@ function render(nodes: readonly Node[], scope: Scope, path: string): string {
       case "item":
         return itemOf(evaluate(one.of), evaluate(one.key));
       case "call": {
-        const made = callFunction(one.what, one.name, one.args.map(evaluate));
+        const now = Number(scope[clockName] ?? Number.NaN);
+        const made = callFunction(one.what, one.name, one.args.map(evaluate), now);
         return typeof made === "string" ? add(made) : made;
       }
       case "test":
@@ -150,15 +191,22 @@ function render(nodes: readonly Node[], scope: Scope, path: string): string {
         return add(toText(left) + toText(right));
       case "+":
         if (typeof left === "string" && typeof right === "string") return add(left + right);
-        return numberOf(left) + numberOf(right);
+        if (Array.isArray(left) && Array.isArray(right)) return [...left, ...right];
+        if (isTime(left) || isTime(right)) return addTimes(left, right, 1);
+        return calculated(numberOf(left) + numberOf(right), left, right);
       case "-":
-        return numberOf(left) - numberOf(right);
+        if (isTime(left) || isTime(right)) return addTimes(left, right, -1);
+        return calculated(numberOf(left) - numberOf(right), left, right);
       case "*":
-        return numberOf(left) * numberOf(right);
+        return calculated(numberOf(left) * numberOf(right), left, right);
+      case "/":
+        return float(numberOf(left) / divisor(right));
       case "//":
-        return Math.floor(numberOf(left) / divisor(right));
-      case "%":
-        return numberOf(left) - divisor(right) * Math.floor(numberOf(left) / divisor(right));
+        return calculated(Math.floor(numberOf(left) / divisor(right)), left, right);
+      case "%": {
+        const times = Math.floor(numberOf(left) / divisor(right));
+        return calculated(numberOf(left) - divisor(right) * times, left, right);
+      }
       default: {
         const order = compare(left, right);
         if (operator === "<") return order < 0;
@@ -179,8 +227,6 @@ function render(nodes: readonly Node[], scope: Scope, path: string): string {
   try {
     return write(nodes);
   } catch (error) {
-    if (error instanceof EvaluationError)
-      throw invalid(path, `holds an expression that ${error.message}`);
     if (error instanceof RangeError) throw invalid(path, "makes more than a value can hold");
     throw error;
   }
@@ -190,17 +236,25 @@ function render(nodes: readonly Node[], scope: Scope, path: string): string {
 function itemOf(of: PlainValue, key: PlainValue): PlainValue {
   if (Array.isArray(of)) return typeof key === "number" ? of.at(key) : undefined;
   if (typeof of === "string") return typeof key === "number" ? of.at(key) : undefined;
-  if (typeof of !== "object" || of === null) {
-    if (of === undefined) throw new EvaluationError("asks what is not there for a part");
-    return undefined;
-  }
+  if (of === undefined) throw new UndefinedError("asks what is not there for a part");
   const name = toText(key);
+  if (of instanceof Span) return name === "days" ? daysOf(of) : undefined;
+  if (!isMapping(of)) return undefined;
   return Object.hasOwn(of, name) ? (of as Scope)[name] : undefined;
 }
 
+const isTime = (value: PlainValue) => value instanceof Moment || value instanceof Span;
+
+/** A number with a fraction stays one, even where nothing is left behind the point. */
+const calculated = (made: number, ...from: readonly PlainValue[]): PlainValue =>
+  from.some(isFloat) ? float(made) : made;
+const isFloat = (value: PlainValue) =>
+  typeof value === "number"
+    ? !Number.isInteger(value)
+    : typeof value === "object" && value !== null && rawText(value) !== undefined;
+
 function numberOf(value: PlainValue): number {
-  if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint")
-    return Number(value);
+  if (isNumber(value)) return number(value);
   throw new EvaluationError("calculates with what is no number");
 }
 
@@ -211,17 +265,16 @@ function divisor(value: PlainValue): number {
 }
 
 function isEqual(left: PlainValue, right: PlainValue): boolean {
-  if (typeof left !== "object" || typeof right !== "object")
-    return left === right || (isNumber(left) && isNumber(right) && Number(left) === Number(right));
+  if (isNumber(left) && isNumber(right)) return number(left) === number(right);
+  if (left instanceof Moment && right instanceof Moment) return left.micros === right.micros;
+  if (typeof left !== "object" || typeof right !== "object") return left === right;
   return left === right || toText(left) === toText(right);
 }
-
-const isNumber = (value: PlainValue) => typeof value === "number" || typeof value === "bigint";
 
 function isIn(one: PlainValue, all: PlainValue): boolean {
   if (typeof all === "string") return all.includes(toText(one));
   if (Array.isArray(all)) return all.some((each) => isEqual(one, each));
-  if (typeof all === "object" && all !== null) return Object.hasOwn(all, toText(one));
+  if (isMapping(all)) return Object.hasOwn(all, toText(one));
   throw new EvaluationError("looks into what is no list");
 }
 
@@ -229,7 +282,12 @@ function passes(test: string, value: PlainValue): boolean {
   if (test === "defined") return value !== undefined;
   if (test === "undefined") return value === undefined;
   if (test === "none") return value === null;
-  if (test === "number") return isNumber(value) || typeof value === "boolean";
+  if (test === "number") return isNumber(value);
   if (test === "string") return typeof value === "string";
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  if (test === "boolean") return typeof value === "boolean";
+  if (test === "true" || test === "false") return value === (test === "true");
+  if (test === "float") return isFloat(value);
+  if (test === "integer") return isNumber(value) && typeof value !== "boolean" && !isFloat(value);
+  if (test === "mapping") return isMapping(value);
+  return typeof value === "string" || Array.isArray(value) || isMapping(value);
 }

@@ -14,7 +14,7 @@ const maxTemplateChars = 10_000;
 const maxTokens = 2_000;
 
 const grammar =
-  /\s+|([A-Za-z_]\w*)|(\d+(?:\.\d+)?)|'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(==|!=|<=|>=|\/\/|[-+*%~<>()[\]{}.,:|])/sy;
+  /\s+|([A-Za-z_]\w*)|(\d+(?:\.\d+)?)|'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(==|!=|<=|>=|\/\/|[-+*/%~<>()[\]{}.,:|=])/sy;
 
 /** @throws CONNECTOR_INVALID with the place, for what is no template of the subset */
 export function splitTemplate(template: string, path: string): Piece[] {

@@ -2,6 +2,9 @@
  * Values of expressions, and how Python, in which manifests were first run, writes and reads them.
  */
 
+import { isoOf } from "./dates.ts";
+import { Moment, Span } from "./moment.ts";
+
 export type PlainValue =
   | undefined
   | null
@@ -9,12 +12,18 @@ export type PlainValue =
   | number
   | bigint
   | string
+  | Moment
+  | Span
   | readonly PlainValue[]
   | { readonly [name: string]: PlainValue };
 
 /** As Python's `bool`: nothing, zero and what is empty are false. */
 export function truth(value: PlainValue): boolean {
   if (typeof value !== "object" || value === null) return Boolean(value);
+  if (value instanceof Moment) return true;
+  if (value instanceof Span) return value.micros !== 0n || value.months !== 0;
+  const raw = rawText(value);
+  if (raw !== undefined) return Number(raw) !== 0;
   return (Array.isArray(value) ? value : Object.keys(value)).length > 0;
 }
 
@@ -34,6 +43,8 @@ function inside(value: PlainValue): string {
     return quote + (quote === "'" ? escaped.replaceAll("'", "\\'") : escaped) + quote;
   }
   if (typeof value !== "object") return String(value);
+  if (value instanceof Moment) return isoOf(value, " ");
+  if (value instanceof Span) return spanText(value);
   const raw = rawText(value);
   if (raw !== undefined) return raw;
   if (Array.isArray(value)) return `[${value.map(inside).join(", ")}]`;
@@ -41,20 +52,19 @@ function inside(value: PlainValue): string {
   return `{${entries.join(", ")}}`;
 }
 
-/** Decimals of many digits come as raw JSON: written exactly. */
-const rawText = (value: object): string | undefined =>
+/** As Python's timedelta: "1 day, 0:00:00". */
+function spanText({ micros }: Span): string {
+  const days = micros / 86_400_000_000n - (micros % 86_400_000_000n < 0n ? 1n : 0n);
+  const rest = micros - days * 86_400_000_000n;
+  const [seconds, fraction] = [rest / 1_000_000n, rest % 1_000_000n];
+  const pad = (value: bigint, length = 2) => String(value).padStart(length, "0");
+  const time = `${seconds / 3600n}:${pad((seconds / 60n) % 60n)}:${pad(seconds % 60n)}`;
+  const word = days === 1n || days === -1n ? "day" : "days";
+  return `${days === 0n ? "" : `${days} ${word}, `}${time}${fraction === 0n ? "" : `.${pad(fraction, 6)}`}`;
+}
+
+/** Decimals of many digits, and numbers that Python writes with a point, come as raw JSON. */
+export const rawText = (value: object): string | undefined =>
   (JSON as unknown as { isRawJSON(one: unknown): boolean }).isRawJSON(value)
     ? (value as { rawJSON: string }).rawJSON
     : undefined;
-
-/**
- * What a finished text means: a number, True, False or None, as Python reads literals; any other
- * text is itself. Digits that no number holds exactly stay a text.
- */
-export function readLiteral(text: string): PlainValue {
-  if (text === "True" || text === "False") return text === "True";
-  if (text === "None") return null;
-  if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text)) return text;
-  const read = Number(text);
-  return String(read) === text ? read : text;
-}

@@ -1,0 +1,156 @@
+/** An answer of the provider as manifests see it: its decoded bodies, and `response`, `headers`. */
+import type { HttpResponse } from "../contract/context.ts";
+import { ConnectorError } from "../contract/errors.ts";
+import type { Component } from "./component.ts";
+import type { Scope } from "./template.ts";
+import type { PlainValue } from "./values.ts";
+
+/** The bodies of an answer: one of a document, one a line or row of others. */
+export type Decode = (answer: HttpResponse) => PlainValue[];
+
+const decoders = ["JsonDecoder", "JsonlDecoder", "IterableDecoder", "CsvDecoder"] as const;
+
+export function compileDecoder(owner: Component, name = "decoder"): Decode {
+  const decoder = owner.child(name, ...decoders);
+  switch (decoder?.type) {
+    case "JsonlDecoder":
+      return (answer) => linesOf(answer).map(parseLine);
+    case "IterableDecoder":
+      return (answer) => linesOf(answer).map((line) => ({ record: line }));
+    case "CsvDecoder":
+      return compileCsv(decoder);
+    default:
+      return (answer) => {
+        const made = answer.text() === "" ? {} : answer.json<PlainValue>();
+        return Array.isArray(made) ? [...made] : [made];
+      };
+  }
+}
+
+const linesOf = (answer: HttpResponse) =>
+  answer
+    .text()
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== "");
+
+function parseLine(line: string): PlainValue {
+  try {
+    return JSON.parse(line) as PlainValue;
+  } catch {
+    throw new ConnectorError("RESPONSE_INVALID", { reason: "a line of it is not JSON" });
+  }
+}
+
+function compileCsv(decoder: Component): Decode {
+  const delimiter = decoder.get("delimiter") ?? ",";
+  const separator = delimiter === "\\t" ? "\t" : delimiter;
+  const nothing = decoder.get("set_values_to_none") ?? [];
+  if (typeof separator !== "string" || separator.length !== 1)
+    throw new ConnectorError("CONNECTOR_INVALID", {
+      path: decoder.at("delimiter"),
+      problem: "must be one character",
+    });
+  return (answer) => {
+    const [names = [], ...rows] = parseCsv(answer.text(), separator);
+    return rows.map((row) =>
+      Object.fromEntries(
+        names.map((name, index) => {
+          const value = row[index];
+          const isNothing = Array.isArray(nothing) && nothing.includes(value ?? "");
+          return [name, value === undefined || isNothing ? null : value];
+        }),
+      ),
+    );
+  };
+}
+
+/** RFC 4180: quotes double themselves, and may hold separators and line ends. */
+function parseCsv(text: string, separator: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let value = "";
+  let isQuoted = false;
+  const endRow = () => {
+    if (row.length > 0 || value !== "") rows.push([...row, value]);
+    row = [];
+    value = "";
+  };
+  for (let at = 0; at < text.length; at++) {
+    const one = text[at];
+    if (isQuoted) {
+      if (one !== '"') value += one;
+      else if (text[at + 1] === '"') value += text[at++];
+      else isQuoted = false;
+    } else if (one === '"' && value === "") isQuoted = true;
+    else if (one === separator) {
+      row.push(value);
+      value = "";
+    } else if (one === "\n") endRow();
+    else if (one !== "\r") value += one;
+  }
+  endRow();
+  return rows;
+}
+
+/** `response` and `headers` for expressions. */
+export function scopeOf(answer: HttpResponse, bodies: readonly PlainValue[]): Scope {
+  return { response: bodies[0] ?? {}, headers: headersOf(answer.headers) };
+}
+
+/** The same of an answer that may be no document at all: an error's. */
+export function scopeOfError(answer: HttpResponse): Scope {
+  let response: PlainValue = {};
+  try {
+    response = answer.json<PlainValue>();
+  } catch {
+    // a page of text tells a filter nothing
+  }
+  return { response, headers: headersOf(answer.headers) };
+}
+
+/** By each way in which people write their names; `link` is what the field means. */
+function headersOf(headers: HttpResponse["headers"]): Scope {
+  const made: Record<string, PlainValue> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    made[name] = value;
+    made[name.replace(/(?<![a-z\d])[a-z]/g, (letter) => letter.toUpperCase())] = value;
+  }
+  made.link = linksOf(headers.link ?? "");
+  return made;
+}
+
+/** RFC 8288: each link by its relation. */
+function linksOf(text: string): Scope {
+  const links: Record<string, PlainValue> = {};
+  for (const [, url = "", rest = ""] of text.matchAll(/<([^<>]{0,4000})>([^<]{0,1000})/g)) {
+    const parameters = [...rest.matchAll(/;\s*([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/g)];
+    const link = Object.fromEntries(
+      parameters.map(([, name = "", quoted, plain]) => [name, quoted ?? plain ?? ""]),
+    );
+    links[link.rel ?? url] = { url, ...link };
+  }
+  return links;
+}
+
+const inExpression =
+  /\bheaders(?:\.get\(\s*|\[\s*)(?:'([\w-]+)'|"([\w-]+)")|\bheaders\.([a-z]\w*)\b/gi;
+
+/** Fields of answers that a manifest asks for, wherever it does. */
+export function headerNamesOf(document: unknown): string[] {
+  const names = new Set<string>();
+  const visit = (value: unknown) => {
+    if (typeof value === "string")
+      for (const [, single, double, plain] of value.matchAll(inExpression))
+        names.add(String(single ?? double ?? plain).toLowerCase());
+    else if (typeof value === "object" && value !== null) {
+      const { type, header } = value as { type?: unknown; header?: unknown };
+      if (/^Wait(?:Until)?TimeFromHeader$/.test(String(type)) && typeof header === "string")
+        names.add(header.toLowerCase());
+      for (const part of Object.values(value)) visit(part);
+    }
+  };
+  visit(document);
+  return [...names]
+    .filter((name) => /^[a-z\d_-]{1,100}$/.test(name) && name !== "get")
+    .slice(0, 100);
+}

@@ -1,0 +1,230 @@
+/** Dates as texts: Python's format codes, the manifest's own ones, and ISO 8601. */
+import {
+  type ClockParts,
+  fromParts,
+  hour,
+  Moment,
+  minute,
+  partsOf,
+  second,
+  toMoment,
+} from "./moment.ts";
+
+const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const months =
+  "January February March April May June July August September October November December".split(
+    " ",
+  );
+const pad = (value: number, length = 2) => String(value).padStart(length, "0");
+const hour12 = ({ hour: hours }: ClockParts) => hours % 12 || 12;
+const short = (name = "") => name.slice(0, 3);
+
+/** What each code writes. @see https://docs.python.org/3/library/datetime.html#format-codes */
+const written: Readonly<Record<string, (parts: ClockParts, moment: Moment) => string>> = {
+  Y: ({ year }) => pad(year, 4),
+  y: ({ year }) => pad(year % 100),
+  m: ({ month }) => pad(month),
+  d: (parts) => pad(parts.day),
+  e: (parts) => String(parts.day).padStart(2),
+  H: (parts) => pad(parts.hour),
+  I: (parts) => pad(hour12(parts)),
+  M: (parts) => pad(parts.minute),
+  S: (parts) => pad(parts.second),
+  f: ({ micro }) => pad(micro, 6),
+  p: (parts) => (parts.hour < 12 ? "AM" : "PM"),
+  a: ({ weekday }) => short(weekdays[weekday]),
+  A: ({ weekday }) => weekdays[weekday] ?? "",
+  b: ({ month }) => short(months[month - 1]),
+  B: ({ month }) => months[month - 1] ?? "",
+  j: ({ dayOfYear }) => pad(dayOfYear, 3),
+  w: ({ weekday }) => String(weekday),
+  u: ({ weekday }) => String(weekday || 7),
+  z: (_, { offsetMinutes, isDate }) => (isDate ? "" : zoneText(offsetMinutes, "")),
+  Z: (_, { offsetMinutes, isDate }) => {
+    if (isDate) return "";
+    return offsetMinutes === 0 ? "UTC" : `UTC${zoneText(offsetMinutes, ":")}`;
+  },
+  F: (parts) => `${pad(parts.year, 4)}-${pad(parts.month)}-${pad(parts.day)}`,
+  T: (parts) => `${pad(parts.hour)}:${pad(parts.minute)}:${pad(parts.second)}`,
+  D: (parts) => `${pad(parts.month)}/${pad(parts.day)}/${pad(parts.year % 100)}`,
+  R: (parts) => `${pad(parts.hour)}:${pad(parts.minute)}`,
+  s: (_, { micros }) => String(micros / second),
+  "-d": (parts) => String(parts.day),
+  "-m": ({ month }) => String(month),
+  "-H": (parts) => String(parts.hour),
+  "-I": (parts) => String(hour12(parts)),
+  "-M": (parts) => String(parts.minute),
+  "-S": (parts) => String(parts.second),
+  "-j": ({ dayOfYear }) => String(dayOfYear),
+  "%": () => "%",
+};
+
+const codes = /%(-?[A-Za-z%])/g;
+
+/** True when every code of a format is known. */
+export const isFormat = (format: string): boolean =>
+  format.length <= 200 &&
+  (wholeFormats.has(format) ||
+    [...format.replaceAll("%_ms", "%f").matchAll(codes)].every(([, code = ""]) =>
+      Object.hasOwn(written, code),
+    ));
+
+/** Formats of the manifest's own: the whole text is a number. */
+const wholeFormats = new Set(["%s", "%s_as_float", "%ms", "%epoch_microseconds"]);
+
+/** A moment in a format of the manifest. */
+export function formatMoment(moment: Moment, format: string): string {
+  const { micros } = moment;
+  if (format === "%s") return String(micros / second);
+  if (format === "%ms") return String(micros / 1000n);
+  if (format === "%epoch_microseconds") return String(micros);
+  if (format === "%s_as_float") {
+    const text = String(Number(micros) / 1_000_000);
+    return text.includes(".") ? text : `${text}.0`;
+  }
+  const parts = partsOf(moment);
+  return format
+    .replaceAll("%_ms", () => pad(Math.floor(parts.micro / 1000), 3))
+    .replace(codes, (whole, code: string) => written[code]?.(parts, moment) ?? whole);
+}
+
+/** What each code reads: its pattern, and the part that it means. */
+const read: Readonly<Record<string, string>> = {
+  Y: "(?<Y>\\d{4})",
+  y: "(?<y>\\d{2})",
+  m: "(?<m>1[0-2]|0[1-9]|[1-9])",
+  d: "(?<d>3[01]|[12]\\d|0[1-9]|[1-9]| [1-9])",
+  H: "(?<H>2[0-3]|[01]\\d|\\d)",
+  I: "(?<I>1[0-2]|0[1-9]|[1-9])",
+  M: "(?<M>[0-5]\\d|\\d)",
+  S: "(?<S>6[01]|[0-5]\\d|\\d)",
+  f: "(?<f>\\d{1,6})",
+  p: "(?<p>am|pm)",
+  j: "(?<j>36[0-6]|3[0-5]\\d|[12]\\d{2}|0[1-9]\\d|00[1-9]|[1-9]\\d|0[1-9]|[1-9])",
+  z: "(?<z>[+-]\\d\\d:?[0-5]\\d(?::?[0-5]\\d)?|Z)",
+  Z: "(?:utc|gmt|)",
+  a: `(?:${weekdays.map(short).join("|")})`,
+  A: `(?:${weekdays.join("|")})`,
+  b: `(?<b>${months.map(short).join("|")})`,
+  B: `(?<B>${months.join("|")})`,
+  "%": "%",
+};
+const patterns = new Map<string, RegExp | undefined>();
+
+/** A text in a format of the manifest. @returns undefined when it is not in that format */
+export function parseMoment(text: string, format: string): Moment | undefined {
+  if (text.length > 200) return undefined;
+  if (wholeFormats.has(format)) return parseNumber(text, format);
+  if (!patterns.has(format)) patterns.set(format, patternOf(format));
+  const found = patterns.get(format)?.exec(text)?.groups;
+  if (!found) return undefined;
+  const { Y, y, m, d, H, I, M, S, f, p, j, z, b, B } = found;
+  const name = (b ?? B)?.toLowerCase();
+  const named =
+    name === undefined ? -1 : months.findIndex((one) => one.toLowerCase().startsWith(name));
+  const year =
+    Y !== undefined
+      ? Number(Y)
+      : y !== undefined
+        ? Number(y) + (Number(y) < 69 ? 2000 : 1900)
+        : 1900;
+  const hours =
+    H !== undefined
+      ? Number(H)
+      : I === undefined
+        ? 0
+        : (Number(I) % 12) + (p?.toLowerCase() === "pm" ? 12 : 0);
+  const moment = fromParts(
+    {
+      year,
+      month: m !== undefined ? Number(m) : named >= 0 ? named + 1 : 1,
+      day: d === undefined ? 1 : Number(d),
+      hour: hours,
+      minute: Number(M ?? 0),
+      second: Number(S ?? 0),
+      micro: Number((f ?? "").padEnd(6, "0")),
+    },
+    zoneMinutes(z),
+  );
+  if (!moment || j === undefined || m !== undefined || named >= 0) return moment;
+  return toMoment(moment.micros + BigInt(Number(j) - 1) * 24n * hour, moment.offsetMinutes);
+}
+
+function patternOf(format: string): RegExp | undefined {
+  if (!isFormat(format)) return undefined;
+  let isKnown = true;
+  const seen = new Set<string>();
+  const source = format
+    .replaceAll("%_ms", "%f")
+    .split(/(%-?[A-Za-z%]|\s+)/)
+    .map((piece) => {
+      if (/^\s+$/.test(piece)) return "\\s+";
+      if (!/^%./.test(piece)) return RegExp.escape(piece);
+      const code = piece.slice(1);
+      if (!Object.hasOwn(read, code) || seen.has(code)) isKnown = false;
+      if (code !== "%") seen.add(code);
+      return read[code] ?? "";
+    })
+    .join("");
+  return isKnown ? new RegExp(`^${source}$`, "i") : undefined;
+}
+
+function parseNumber(text: string, format: string): Moment | undefined {
+  const isFloat = format === "%s_as_float";
+  if (!(isFloat ? /^[+-]?\d{1,18}(?:\.\d+)?$/ : /^[+-]?\d{1,18}$/).test(text)) return undefined;
+  if (isFloat) return toMoment(BigInt(Math.round(Number(text) * 1_000_000)));
+  const factor = { "%s": second, "%ms": 1000n }[format] ?? 1n;
+  return toMoment(BigInt(text) * factor);
+}
+
+const isoText =
+  /^(\d{4})(?:-?(\d\d)(?:-?(\d\d)(?:.(\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9}))?)?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?)?)?$/s;
+
+/** ISO 8601; what names no zone is in UTC. @returns undefined when it is none */
+export function parseIso(text: string): Moment | undefined {
+  const found = text.length > 100 ? null : isoText.exec(text);
+  if (!found) return undefined;
+  const [, year, month, dayOfMonth, hours, minutes, seconds, fraction, zone] = found;
+  const moment = fromParts(
+    {
+      year: Number(year),
+      month: Number(month ?? 1),
+      day: Number(dayOfMonth ?? 1),
+      hour: Number(hours ?? 0),
+      minute: Number(minutes ?? 0),
+      second: Number(seconds ?? 0),
+      micro: Number((fraction ?? "").padEnd(6, "0").slice(0, 6)),
+    },
+    zoneMinutes(zone?.toUpperCase()),
+  );
+  return moment && new Moment(moment.micros);
+}
+
+/** As Python's `isoformat`, or as its `str` with a space. */
+export function isoOf(moment: Moment, between = "T"): string {
+  const date = formatMoment(moment, "%F");
+  if (moment.isDate) return date;
+  const fraction = partsOf(moment).micro === 0 ? "" : formatMoment(moment, ".%f");
+  return `${date}${between}${formatMoment(moment, "%T")}${fraction}${zoneText(moment.offsetMinutes, ":")}`;
+}
+
+function zoneMinutes(zone: string | undefined): number {
+  if (zone === undefined || zone === "Z" || zone === "z") return 0;
+  const digits = zone.slice(1).replaceAll(":", "");
+  const made = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2, 4) || 0);
+  return zone.startsWith("-") ? -made : made;
+}
+
+function zoneText(offsetMinutes: number, between: string): string {
+  const size = Math.abs(offsetMinutes);
+  return `${offsetMinutes < 0 ? "-" : "+"}${pad(Math.floor(size / 60))}${between}${pad(size % 60)}`;
+}
+
+/** Of an instant of the clock. */
+export const momentOf = (ms: number): Moment => new Moment(BigInt(Math.trunc(ms)) * 1000n);
+/** The day of a moment, in its zone. */
+export function dateOf(moment: Moment): Moment {
+  const local = moment.micros + BigInt(moment.offsetMinutes) * minute;
+  const size = 24n * hour;
+  return new Moment(local - (((local % size) + size) % size), 0, true);
+}

@@ -1,0 +1,213 @@
+/**
+ * Error handlers: what an answer means, and how long to wait before the request is tried again.
+ * They decide like those of Airbyte; who asks too often is still held back by the broker.
+ */
+import type { HttpResponse } from "../contract/context.ts";
+import { ConnectorError, type ErrorCode } from "../contract/errors.ts";
+import { scopeOfError } from "./answer.ts";
+import type { Component } from "./component.ts";
+import { isMapping } from "./functions.ts";
+import { invalid, Unsupported } from "./invalid.ts";
+import { searchPattern } from "./patterns.ts";
+import type { Scope } from "./template.ts";
+import { type PlainValue, toText } from "./values.ts";
+
+const actions = [
+  ...(["SUCCESS", "FAIL", "RETRY", "IGNORE", "RATE_LIMITED", "REFRESH_TOKEN_THEN_RETRY"] as const),
+];
+type Action = (typeof actions)[number];
+
+export interface Verdict {
+  readonly action: Action;
+  readonly code: ErrorCode;
+}
+
+export interface ErrorHandler {
+  readonly maxRetries: (scope: Scope) => number;
+  judge(answer: HttpResponse, scope: Scope): Verdict;
+  /** @param attempt counted from 1 @throws RATE_LIMITED when the manifest does not wait that long */
+  waitMs(answer: HttpResponse, attempt: number, scope: Scope, now: number): number;
+}
+
+/** Every status that is an error: a handler may mean any. */
+export const errorStatuses: readonly number[] = Array.from({ length: 200 }, (_, at) => 400 + at);
+
+export function compileErrorHandler(requester: Component): ErrorHandler | undefined {
+  const handler = requester.child("error_handler", "DefaultErrorHandler", "CompositeErrorHandler");
+  if (!handler) return undefined;
+  const all = (
+    handler.type === "DefaultErrorHandler"
+      ? [handler]
+      : handler.children("error_handlers", "DefaultErrorHandler")
+  ).map(compileOne);
+  const [first] = all;
+  if (!first) throw invalid(handler.at("error_handlers"), "must name a handler");
+  const waits = all.flatMap((one) => one.waits);
+  return {
+    maxRetries: first.maxRetries,
+    judge(answer, scope) {
+      const seen: Scope = { ...scope, ...scopeOfError(answer) };
+      let verdict: Verdict = { action: "FAIL", code: codeOf(answer.status) };
+      for (const { filters } of all) {
+        verdict = firstOf(filters, answer, seen) ?? usual(answer);
+        if (["SUCCESS", "RETRY", "IGNORE"].includes(verdict.action)) break;
+      }
+      return verdict;
+    },
+    waitMs(answer, attempt, scope, now) {
+      const headers: Scope = { ...scope, ...scopeOfError(answer) };
+      for (const wait of waits) {
+        const seconds = wait(headers, attempt, now);
+        if (seconds !== undefined && seconds > 0) return bounded(seconds);
+      }
+      const asked = Number(answer.headers["retry-after"]);
+      return bounded(asked > 0 ? asked : 5 * 2 ** (attempt - 1));
+    },
+  };
+}
+
+/** Nobody waits longer for one answer: the job is tried again later. */
+const maxWaitSeconds = 3_900;
+function bounded(seconds: number): number {
+  if (seconds > maxWaitSeconds) throw new ConnectorError("RATE_LIMITED");
+  return seconds * 1000;
+}
+
+type Filter = (answer: HttpResponse, seen: Scope) => Verdict | undefined;
+type Wait = (seen: Scope, attempt: number, now: number) => number | undefined;
+
+function compileOne(handler: Component) {
+  const retries = handler.template("max_retries");
+  return {
+    maxRetries: (scope: Scope) => {
+      const made = retries ? Number(toText(retries.value(scope))) : 5;
+      if (!Number.isInteger(made)) throw invalid(handler.at("max_retries"), "must be a number");
+      return Math.max(0, Math.min(made, 100));
+    },
+    filters: handler.children("response_filters", "HttpResponseFilter").map(compileFilter),
+    waits: handler
+      .children(
+        "backoff_strategies",
+        ...([
+          "ConstantBackoffStrategy",
+          "ExponentialBackoffStrategy",
+          "WaitTimeFromHeader",
+        ] as const),
+        "WaitUntilTimeFromHeader",
+      )
+      .map(compileWait),
+  };
+}
+
+function compileFilter(filter: Component): Filter {
+  const action = filter.get("action");
+  const known = actions.find((one) => one === action);
+  if (action !== undefined && action !== null && !known)
+    throw new Unsupported(filter.at("action"), `is ${String(action)}, which is not supported here`);
+  const codes = filter.get("http_codes") ?? [];
+  if (!Array.isArray(codes)) throw invalid(filter.at("http_codes"), "must be a list");
+  const statuses = new Set(codes.map(Number));
+  const predicate = filter.template("predicate");
+  const words = filter.get("error_message_contains");
+  const failure = filter.get("failure_type");
+  return (answer, seen) => {
+    const isMeant =
+      statuses.has(answer.status) ||
+      (predicate?.holds(seen) ?? false) ||
+      (typeof words === "string" && words !== "" && errorText(answer, seen).includes(words));
+    if (!isMeant || known === undefined) return undefined;
+    return { action: known, code: failureCode(failure, answer.status) };
+  };
+}
+
+const firstOf = (filters: readonly Filter[], answer: HttpResponse, seen: Scope) => {
+  for (const filter of filters) {
+    const verdict = filter(answer, seen);
+    if (verdict) return verdict;
+  }
+  return undefined;
+};
+
+/** What an answer means that no filter knows. */
+function usual({ status }: HttpResponse): Verdict {
+  const code = codeOf(status);
+  if (status < 400) return { action: "SUCCESS", code };
+  if (status === 429) return { action: "RATE_LIMITED", code };
+  const isPassing = [408, 500, 502, 503, 504].includes(status);
+  return { action: isPassing ? "RETRY" : "FAIL", code };
+}
+
+function codeOf(status: number): ErrorCode {
+  if (status === 401) return "CREDENTIALS_REJECTED";
+  if (status === 403) return "PERMISSION_DENIED";
+  if (status === 404 || status === 410) return "RESOURCE_NOT_FOUND";
+  if (status === 429) return "RATE_LIMITED";
+  if (status >= 500 || status === 408) return "PROVIDER_UNAVAILABLE";
+  return "REQUEST_REJECTED";
+}
+
+function failureCode(failure: unknown, status: number): ErrorCode {
+  if (failure === "transient_error")
+    return status === 429 ? "RATE_LIMITED" : "PROVIDER_UNAVAILABLE";
+  if (failure === "config_error" && status < 400) return "ACCESS_MISSING";
+  return codeOf(status);
+}
+
+/** Where providers say what went wrong, as Airbyte looks for it. */
+const messageNames = [
+  ...["message", "messages", "error", "errors", "failures", "failure", "detail", "err"],
+  ...["error_message", "msg", "reason", "status_message"],
+];
+function errorText(answer: HttpResponse, { response }: Scope): string {
+  const find = (value: PlainValue): string | undefined => {
+    if (typeof value === "string") return value;
+    if (Array.isArray(value))
+      return value
+        .map(find)
+        .filter((one) => one !== undefined)
+        .join(", ");
+    if (!isMapping(value)) return undefined;
+    const name = messageNames.find((one) => Object.hasOwn(value, one) && value[one]);
+    return name === undefined ? undefined : find(value[name]);
+  };
+  const isDocument = isMapping(response) ? Object.keys(response).length > 0 : true;
+  return (isDocument ? find(response) : answer.text()) ?? "";
+}
+
+function compileWait(strategy: Component): Wait {
+  const numberAt = (name: string) => {
+    const template = strategy.template(name);
+    return (scope: Scope) => {
+      const made = template?.value(scope);
+      return made === undefined || made === null || made === "" ? undefined : Number(toText(made));
+    };
+  };
+  if (strategy.type === "ConstantBackoffStrategy") {
+    const seconds = numberAt("backoff_time_in_seconds");
+    return (seen) => seconds(seen);
+  }
+  if (strategy.type === "ExponentialBackoffStrategy") {
+    const factor = numberAt("factor");
+    return (seen, attempt) => (factor(seen) ?? 5) * 2 ** attempt;
+  }
+  const header = strategy.required("header", strategy.template("header"));
+  const regex = strategy.template("regex");
+  const most = numberAt("max_waiting_time_in_seconds");
+  const least = numberAt("min_wait");
+  const isUntil = strategy.type === "WaitUntilTimeFromHeader";
+  return (seen, _, now) => {
+    const value = (seen.headers as Scope)[header.text(seen).toLowerCase()];
+    let text = typeof value === "string" ? value : "";
+    if (regex && text !== "") text = searchPattern(`^(?:${regex.text(seen)})`, text)?.[0] ?? text;
+    const given = text.trim() === "" ? Number.NaN : Number(text);
+    const floor = least(seen);
+    let seconds: number | undefined = Number.isNaN(given) ? undefined : given;
+    if (isUntil && seconds !== undefined) seconds -= now / 1000;
+    if (isUntil && floor !== undefined) seconds = Math.max(seconds ?? floor, floor);
+    if (seconds === undefined || seconds < 0) return undefined;
+    const limit = most(seen);
+    if (limit !== undefined && seconds > 0 && seconds >= limit)
+      throw new ConnectorError("RATE_LIMITED");
+    return seconds;
+  };
+}

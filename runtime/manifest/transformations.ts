@@ -1,0 +1,185 @@
+/** Transformations of records, in the order in which a stream lists them. */
+import { type Component, textsOf } from "./component.ts";
+import { isMapping } from "./functions.ts";
+import { invalid } from "./invalid.ts";
+import type { Row } from "./records.ts";
+import { compileTemplate, type Scope } from "./template.ts";
+import { type PlainValue, truth } from "./values.ts";
+
+/** Changes a record in its place. */
+export type Transform = (record: Row, scope: Scope) => void;
+
+export const transformationTypes = [
+  ...(["AddFields", "RemoveFields", "KeysToLower", "KeysReplace", "FlattenFields"] as const),
+  "DpathFlattenFields",
+] as const;
+
+export function compileTransformation(step: Component): Transform {
+  switch (step.type) {
+    case "RemoveFields":
+      return compileRemove(step);
+    case "KeysToLower":
+      return (record) =>
+        replace(
+          record,
+          renamed(record, (name) => name.toLowerCase()),
+        );
+    case "KeysReplace":
+      return compileReplace(step);
+    case "FlattenFields": {
+      const isWithLists = step.get("flatten_lists") !== false;
+      return (record) => replace(record, flatten(record, isWithLists));
+    }
+    case "DpathFlattenFields":
+      return compileFlattenAt(step);
+    default:
+      return compileAdd(step);
+  }
+}
+
+function compileRemove(step: Component): Transform {
+  const pointers = step.get("field_pointers");
+  if (!Array.isArray(pointers)) throw invalid(step.at("field_pointers"), "must be a list");
+  const paths = pointers.map((one) => textsOf(one, step.at("field_pointers")));
+  const condition = step.template("condition");
+  return (record, scope) => {
+    for (const path of paths)
+      remove(record, path, (property) => {
+        if (!condition || condition.text(scope) === "") return true;
+        return condition.holds({ ...scope, property });
+      });
+  };
+}
+
+function compileAdd(step: Component): Transform {
+  const condition = step.template("condition");
+  const fields = step.children("fields", "AddedFieldDefinition").map((field) => {
+    const path = textsOf(field.get("path"), field.at("path"));
+    if (path.length === 0) throw invalid(field.at("path"), "must name a field");
+    const template = field.required("value", field.template("value"));
+    const convert = converterOf(field);
+    return {
+      path,
+      evaluate: (scope: Scope) => convert(template.text(scope), template.value(scope)),
+    };
+  });
+  return (record, scope) => {
+    if (condition && !condition.holds(scope)) return;
+    for (const { path, evaluate } of fields) put(record, path, evaluate(scope));
+  };
+}
+
+function converterOf(field: Component): (text: string, value: PlainValue) => PlainValue {
+  const type = field.get("value_type");
+  if (type === undefined || type === null) return (_, value) => value;
+  if (type === "string") return (text, value) => (typeof value === "string" ? value : text);
+  if (type === "boolean") return (_, value) => (typeof value === "boolean" ? value : truth(value));
+  if (type !== "integer" && type !== "number")
+    throw invalid(field.at("value_type"), "must be string, number, integer or boolean");
+  return (text, value) => {
+    if (typeof value === "bigint") return value;
+    if (typeof value === "number" && (type === "number" || Number.isInteger(value))) return value;
+    const read = Number(text);
+    if (type === "number" && text !== "" && !Number.isNaN(read)) return value;
+    throw invalid(field.at("value"), `gave a text of ${text.length} characters that is no ${type}`);
+  };
+}
+
+function compileReplace(step: Component): Transform {
+  const from = step.required("old", step.template("old"));
+  const to = step.required("new", step.template("new"));
+  return (record, scope) => {
+    const [old, fresh] = [from.text(scope), to.text(scope)];
+    const change = (value: Row): Row => {
+      const made = renamed(value, (name) => name.replaceAll(old, () => fresh));
+      for (const [name, part] of Object.entries(made))
+        if (isMapping(part)) made[name] = change(part as Row);
+      return made;
+    };
+    replace(record, change(record));
+  };
+}
+
+function compileFlattenAt(step: Component): Transform {
+  const path = textsOf(step.get("field_path"), step.at("field_path")).map((one) =>
+    compileTemplate(one, step.at("field_path")),
+  );
+  const isMoved = step.get("delete_origin_value") === true;
+  const isAll = step.get("replace_record") === true;
+  const names = step.child("key_transformation", "KeyTransformation");
+  const [prefix, suffix] = [names?.template("prefix"), names?.template("suffix")];
+  return (record, scope) => {
+    const at = path.map((one) => one.text(scope));
+    if (at.includes("*") || at.includes("__proto__"))
+      throw invalid(step.at("field_path"), "must name one field");
+    let found: PlainValue = record;
+    for (const name of at)
+      found = isMapping(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+    if (!isMapping(found)) return;
+    const made = renamed(
+      found,
+      (name) => `${prefix?.text(scope) ?? ""}${name}${suffix?.text(scope) ?? ""}`,
+    );
+    if (isAll && Object.keys(made).length > 0) return replace(record, made);
+    if (Object.keys(made).some((name) => Object.hasOwn(record, name))) return;
+    if (isMoved) remove(record, at, () => true);
+    Object.assign(record, made);
+  };
+}
+
+const renamed = (record: Row, name: (old: string) => string): Row =>
+  Object.fromEntries(Object.entries(record).map(([old, value]) => [name(old), value]));
+
+function replace(record: Row, by: Row): void {
+  for (const name of Object.keys(record)) delete record[name];
+  for (const [name, value] of Object.entries(by)) if (name !== "__proto__") record[name] = value;
+}
+
+/** Nested values at the top; a name that is taken already gets that of its parent before it. */
+function flatten(record: Row, isWithLists: boolean): Row {
+  const made: Record<string, PlainValue> = {};
+  const stack: [PlainValue, string][] = [[record, "_"]];
+  let isForced = false;
+  for (let next = stack.pop(); next; next = stack.pop()) {
+    const [value, parent] = next;
+    if (isMapping(value))
+      for (const [name, part] of Object.entries(value))
+        stack.push([part, Object.hasOwn(made, name) || isForced ? `${parent}.${name}` : name]);
+    else if (Array.isArray(value) && isWithLists)
+      for (const [index, part] of value.entries()) {
+        isForced = true;
+        stack.push([part, `${parent}.${index}`]);
+      }
+    else made[parent] = value;
+  }
+  return made;
+}
+
+function put(record: Row, path: readonly string[], value: PlainValue): void {
+  let at = record;
+  for (const name of path.slice(0, -1)) {
+    const own = Object.hasOwn(at, name) ? at[name] : undefined;
+    const inner = isMapping(own) ? (own as Row) : {};
+    at[name] = inner;
+    at = inner;
+  }
+  at[path.at(-1) ?? ""] = value;
+}
+
+function remove(
+  record: Row,
+  path: readonly string[],
+  isMeant: (value: PlainValue) => boolean,
+): void {
+  const [name = "", ...rest] = path;
+  for (const key of name === "*" ? Object.keys(record) : [name]) {
+    if (!Object.hasOwn(record, key)) continue;
+    const part = record[key];
+    if (rest.length > 0) {
+      if (typeof part === "object" && part !== null) remove(part as Row, rest, isMeant);
+    } else if (isMeant(part)) {
+      if (Array.isArray(record)) record.splice(Number(key), 1);
+      else delete record[key];
+    }
+  }
+}

@@ -1,0 +1,70 @@
+"""Reads manifests with Airbyte's own interpreter, for the comparison with this one.
+
+One process for all of them: importing the package takes seconds. Standard input has a line of JSON
+for each reading, lines of standard
+output that begin with RESULT have its messages; the clock stands still, and no wait takes time.
+"""
+import json
+import logging
+import sys
+import time
+
+from freezegun import freeze_time
+
+import airbyte_cdk.sources.declarative.concurrent_declarative_source as declarative
+from airbyte_cdk.models import (
+    AirbyteMessageSerializer,
+    AirbyteStateMessageSerializer,
+    ConfiguredAirbyteCatalogSerializer,
+)
+
+time.sleep = lambda seconds: None
+
+
+class FactoryWithoutCache(declarative.ModelToComponentFactory):
+    """Every request is sent, where parents' answers would be kept from one reading to the next."""
+
+    def __init__(self, **options):
+        super().__init__(**{**options, "disable_cache": True})
+
+
+declarative.ModelToComponentFactory = FactoryWithoutCache
+logging.disable(logging.CRITICAL)
+
+
+def read(job):
+    source = declarative.ConcurrentDeclarativeSource(
+        catalog=ConfiguredAirbyteCatalogSerializer.load(job["catalog"]) if "catalog" in job else None,
+        config=job["config"],
+        state=[AirbyteStateMessageSerializer.load(one) for one in job.get("state", [])],
+        source_config=job["manifest"],
+    )
+    logger = logging.getLogger("airbyte")
+    if job["verb"] == "discover":
+        catalog = source.discover(logger, job["config"])
+        return {"streams": [json.loads(json.dumps(one.json_schema)) | {"name": one.name} for one in catalog.streams]}
+    catalog = ConfiguredAirbyteCatalogSerializer.load(job["catalog"])
+    state = [AirbyteStateMessageSerializer.load(one) for one in job.get("state", [])]
+    records, states, errors = [], [], []
+    try:
+        for message in source.read(logger, job["config"], catalog, state):
+            raw = AirbyteMessageSerializer.dump(message)
+            if raw["type"] == "RECORD":
+                records.append(raw["record"]["data"])
+            elif raw["type"] == "STATE":
+                states.append(raw["state"]["stream"]["stream_state"])
+            elif raw["type"] == "TRACE" and raw["trace"]["type"] == "ERROR":
+                errors.append(raw["trace"]["error"].get("internal_message") or raw["trace"]["error"]["message"])
+    except Exception as error:
+        errors.append(f"{type(error).__name__}: {error}")
+    return {"records": records, "states": states, "errors": errors}
+
+
+for line in sys.stdin:
+    job = json.loads(line)
+    with freeze_time(job["now"], ignore=["urllib3"]):
+        try:
+            result = read(job)
+        except BaseException as error:
+            result = {"records": [], "states": [], "errors": [f"{type(error).__name__}: {error}"[-400:].replace("\n", " ")]}
+    print("RESULT " + json.dumps(result, default=str), flush=True)

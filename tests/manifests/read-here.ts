@@ -1,0 +1,135 @@
+/** A stream of a manifest read by this runtime, sandbox and broker and all. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createHost } from "../../runtime/host/create-host.ts";
+import { findConnector } from "../../runtime/host/registry.ts";
+import {
+  createInstantClock,
+  type ReceivedRequest,
+  startProvider,
+} from "../../simulators/loopback.ts";
+import { createMemorySink } from "../memory-sink.ts";
+import { type Case, now } from "./cases.ts";
+import { createShop } from "./provider.ts";
+
+/** What is compared of a reading. */
+export interface Reading {
+  /** All of them, in an order that does not depend on which part was read first. */
+  readonly requests: readonly string[];
+  /** Those of each part, in their order. */
+  readonly order: { readonly [part: string]: readonly string[] };
+  readonly records: readonly string[];
+  readonly state: unknown;
+  readonly failed: boolean;
+  readonly reason: string;
+}
+
+/** Opens a case for several readings. */
+export async function openHere(one: Case) {
+  const folder = await mkdtemp(join(tmpdir(), "svc-manifest-"));
+  let handle = createShop("https");
+  const provider = await startProvider((...request) => handle(...request));
+  const host = createHost({
+    clock: createInstantClock(Date.parse(now)),
+    seams: provider.seams,
+    keepWarm: 1,
+  });
+  const file = join(folder, one.file);
+  await writeFile(file, one.manifest);
+  const connector = findConnector(file, "/");
+  const config = one.config as never;
+  const streams = await host.discover(connector, config);
+
+  return {
+    async read(name: string, state: unknown): Promise<Reading> {
+      provider.received.length = 0;
+      handle = createShop("https");
+      const stream = streams.find((found) => found.name === name);
+      if (!stream) throw new Error(`${one.file} has no stream ${name}`);
+      const isIncremental = stream.supported_sync_modes.includes("incremental");
+      const sync_mode = isIncremental ? "incremental" : "full_refresh";
+      const sink = createMemorySink();
+      const summary = await host.read(
+        connector,
+        {
+          config,
+          catalog: { streams: [{ stream, sync_mode }] },
+          ...(state === undefined ? {} : { state: [{ stream: { name }, state: state as never }] }),
+        },
+        sink,
+      );
+      const failed = summary.status === "succeeded" ? "" : JSON.stringify(summary);
+      return toReading(one, name, provider.received, sink.rows(name), sink.state(name), failed);
+    },
+    async [Symbol.asyncDispose]() {
+      await host[Symbol.asyncDispose]();
+      await provider[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Names of the provider's parameters that say which page of a part is meant. */
+const paging = new Set(["page", "offset", "after", "limit"]);
+const sameHeaders = /^(?:authorization|x-|accept$)/;
+
+export function toReading(
+  one: Case,
+  name: string,
+  received: readonly ReceivedRequest[],
+  records: readonly Record<string, unknown>[],
+  state: unknown,
+  reason: string,
+): Reading {
+  const { fields = [], isIncremental } = one.streams.find((found) => found.name === name) ?? {};
+  const order: Record<string, string[]> = {};
+  const requests = received.map((request) => {
+    const url = new URL(request.url, "https://x");
+    const query = [...url.searchParams];
+    const headers = Object.entries(request.headers)
+      .filter(
+        ([header, value]) =>
+          sameHeaders.test(header) && value !== "*/*" && value !== "application/json",
+      )
+      .sort();
+    const text = JSON.stringify([request.method, url.pathname, query, headers, bodyOf(request)]);
+    const part = `${url.pathname}?${query.filter(([key]) => !paging.has(key)).join("&")}`;
+    order[part] = [...(order[part] ?? []), text];
+    return text;
+  });
+  const { lookback_window: _, ...rest } = (state ?? {}) as Record<string, unknown>;
+  const rows = records.map((record) =>
+    JSON.stringify(
+      // A field that is not there is null in a row of this runtime.
+      Object.fromEntries(fields.map((field) => [field, record[field] ?? null])),
+    ),
+  );
+  return {
+    requests: requests.sort(),
+    order: Object.fromEntries(Object.entries(order).sort()),
+    records: rows.sort(),
+    state: isIncremental ? sorted(rest) : undefined,
+    failed: reason !== "",
+    reason,
+  };
+}
+
+function bodyOf({ body, headers }: ReceivedRequest): unknown {
+  if (String(headers["content-type"]).includes("form")) return [...new URLSearchParams(body)];
+  try {
+    return sorted(JSON.parse(body));
+  } catch {
+    return body;
+  }
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, part]) => [name, sorted(part)]),
+  );
+}
