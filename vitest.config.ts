@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { isWhole } from "./tests/effort.ts";
+import { LongestFirst } from "./tests/longest-first.ts";
 
 const entry = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -73,6 +74,7 @@ const long = {
 export default defineConfig({
   test: {
     globalSetup: ["./tests/announce.ts"],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         ...shared,
