@@ -53,6 +53,11 @@ export interface Capabilities {
   readonly window?: number;
   /** Rows may be lost when the provider's data changes while it is paged. */
   readonly loses_on_mutation: boolean;
+  /**
+   * Fields that are not in the configured catalog are left out of the records. False: whoever runs
+   * the source takes them out.
+   */
+  readonly selects_fields: boolean;
 }
 
 export interface DeclaredPaging {

@@ -1,9 +1,10 @@
+import type { JsonObject, JsonValue } from "svc-connectors";
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Listing } from "../contract/learned.ts";
 import type { Answer } from "../contract/network.ts";
-import type { Observation } from "../contract/observation.ts";
-import { defineRule } from "../contract/rule.ts";
+import type { Command, Observation } from "../contract/observation.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { compareRows, isSame, outputRows } from "../derive/rows/rows.ts";
 
 export default defineRule({
@@ -14,7 +15,7 @@ export default defineRule({
   title:
     "Only selected streams and fields come out, and streams that were not selected cause no requests of their own.",
   why: "People leave out fields because they must not have them. And a request for what nobody asked for uses up the rate limit of what they did.",
-  fix: "Read the streams of the configured catalog and no other; drop fields that were not selected (svc's runtime does).",
+  fix: "Read the streams of the configured catalog and no other; drop fields that the configured catalog does not have (svc's runtime does).",
   good: "for (const stream of selection) yield* read(stream);",
   bad: "for (const stream of all) cache.set(stream, await fetchAll(stream)); // then filter",
   async run(lab, report) {
@@ -42,7 +43,9 @@ export default defineRule({
           ),
         );
       }
-      await checkFields(lab, stream, report);
+      // Without records nothing of its fields can be seen.
+      if (outputRows(observation.messages, stream).length > 0)
+        await checkFields(lab, stream, report);
     }
   },
 });
@@ -91,37 +94,65 @@ async function needlessListings(
   return needless;
 }
 
-/** As Airbyte narrows the configured stream's schema, and as svc names `selected_fields`. */
-async function checkFields(
-  lab: Lab,
-  stream: StreamFacts,
-  report: Parameters<Parameters<typeof defineRule>[0]["run"]>[1],
-): Promise<void> {
+/**
+ * Every second field that is neither key nor cursor is left out: of the schema in the configured
+ * catalog, as Airbyte does it, and of svc's `selected_fields`.
+ */
+async function checkFields(lab: Lab, stream: StreamFacts, report: Reporter): Promise<void> {
+  if (!lab.settings.capabilities.selects_fields) return;
   const properties =
     (stream.stream.json_schema as { properties?: { [name: string]: unknown } }).properties ?? {};
   const needed = new Set([
     ...stream.primaryKey,
     ...(stream.cursorField === undefined ? [] : [stream.cursorField]),
   ]);
-  const optional = Object.keys(properties).filter((name) => !needed.has(name));
-  const left = optional.at(-1);
-  if (left === undefined) return;
-  const kept = Object.keys(properties).filter((name) => name !== left);
-  const command = lab.readCommand([stream], { selectedFields: kept });
-  const [configured] = command.catalog.streams;
-  if (!configured) return;
-  const isNative = lab.manifest !== undefined;
-  // Programs of others know no selected_fields; the platform takes columns out of the schema, and
-  // drops them itself afterwards.
-  if (!isNative) return;
-  report.checked(`${stream.label} without ${left}`);
-  const observation = await lab.run(command);
-  const wrong = outputRows(observation.messages, stream).findIndex(({ data }) =>
-    Object.hasOwn(data, left),
-  );
-  if (wrong >= 0)
+  const left = Object.keys(properties)
+    .filter((name) => !needed.has(name))
+    .toReversed()
+    .filter((_, at) => at % 2 === 0);
+  if (left.length === 0) return;
+  const name = `${stream.label} without ${left.slice(0, 3).join(", ")}${left.length > 3 ? ", …" : ""}`;
+  report.checked(name);
+  const observation = await lab.run(narrowed(lab, stream, left));
+  const rows = outputRows(observation.messages, stream);
+  const found = rows.flatMap(({ data }) => left.filter((field) => Object.hasOwn(data, field)))[0];
+  if (found !== undefined)
     report.fail(
-      `${stream.label} was selected without the field ${left}, and record ${wrong + 1} has it.`,
+      `${stream.label} was selected without the field ${found}, and record ${rows.findIndex(({ data }) => Object.hasOwn(data, found)) + 1} has it. Leave out fields that the configured catalog's schema does not have; where only whoever runs the source does that, say so: capabilities: { selects_fields: false } in conformance.yaml.`,
       messageEvidence("The run", observation, []),
     );
+  else if (observation.outcome.status !== "succeeded" || rows.length === 0)
+    report.fail(
+      `${name}: the read ${observation.outcome.status} with ${rows.length} records${observation.outcome.failures[0] ? ` (${observation.outcome.failures[0].message})` : ""}; with all fields it gives them.`,
+      messageEvidence("The run", observation, []),
+    );
+}
+
+function narrowed(lab: Lab, stream: StreamFacts, left: readonly string[]): Command {
+  const { properties = {}, required } = stream.stream.json_schema as {
+    readonly properties?: JsonObject;
+    readonly required?: JsonValue;
+  };
+  const isKept = (name: string) => !left.includes(name);
+  const kept = Object.keys(properties).filter(isKept);
+  const command = lab.readCommand([stream], { selectedFields: kept });
+  // What svc runs knows its own schema.
+  if (lab.manifest !== undefined) return command;
+  const json_schema: JsonObject = {
+    ...stream.stream.json_schema,
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isKept(name))),
+    ...(Array.isArray(required)
+      ? { required: required.filter((name) => typeof name === "string" && isKept(name)) }
+      : {}),
+  };
+  return {
+    ...command,
+    catalog: {
+      ...command.catalog,
+      streams: command.catalog.streams.map((one) => ({
+        ...one,
+        stream: { ...one.stream, json_schema },
+      })),
+    },
+  };
 }
