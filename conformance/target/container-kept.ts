@@ -112,6 +112,8 @@ async function runInside(
     AttachStderr: true,
   });
   const errors = createTail();
+  // What Docker would have kept of a container of its own.
+  const log = createTail();
   let hasSpoken = false;
   let isGone = false;
   let isWhole = true;
@@ -125,12 +127,17 @@ async function runInside(
     const line = async (text: string) => {
       if (isGone) return;
       hasSpoken ||= isLastWord(text);
+      log.add(`${text}\n`);
       await write(text).catch(async () => {
         isGone = true;
         if (!(await endProcesses(container))) end();
       });
     };
-    await readOutput(output, { line, error: errors.add });
+    const error = (text: string) => {
+      errors.add(text);
+      log.add(text);
+    };
+    await readOutput(output, { line, error });
     const inspected = await exec.inspect();
     const exitCode = inspected.ExitCode ?? 137;
     return {
@@ -142,7 +149,10 @@ async function runInside(
         isCrashed: exitCode !== 0 && !hasSpoken && !isGone && !signal.aborted,
         artefacts: isGone
           ? []
-          : [{ name: "docker inspect", text: JSON.stringify(inspected, null, 2) }],
+          : [
+              { name: "container log", text: log.text() },
+              { name: "docker inspect", text: JSON.stringify(inspected, null, 2) },
+            ],
       },
     };
   } catch (error) {

@@ -276,6 +276,11 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     const first = await remembers();
     const second = await remembers({ leaves: "file" });
     expect([second.container, second]).toEqual([first.container, expect.objectContaining(clean)]);
+    expect(second.artefacts.map(({ name }: { name: string }) => name)).toEqual([
+      "container log",
+      "docker inspect",
+      "/var/tmp/kept.txt",
+    ]);
     expect(second.artefacts).toContainEqual({ name: "/var/tmp/kept.txt", text: "kept" });
     const third = await remembers({ leaves: "process" });
     expect(third.container).not.toBe(second.container);
