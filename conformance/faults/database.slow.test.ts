@@ -21,7 +21,7 @@ describe.skipIf(findPostgres() === undefined)("a database between the kit and a 
       seed,
       `CREATE TABLE notes (id int PRIMARY KEY, text json); INSERT INTO notes VALUES (1, '{"a":\n 12345678901234567890}');`,
     );
-    const started = await startDatabase(seed);
+    const started = await startDatabase("postgres", seed);
     if ("missing" in started) throw new Error(started.missing);
     server = started;
     database = await server.open(login);

@@ -3,16 +3,17 @@ import { resolve } from "node:path";
 import { packageVersion } from "svc-connectors/host";
 import { certify, tryRule } from "../certify/certify.ts";
 import { chooseRules, loadRules } from "../certify/load-rules.ts";
+import { runsOf, tellingEffort } from "../certify/telling.ts";
 import type { KitOptions, OpenKit } from "../contract/kit.ts";
-import type { Lab } from "../contract/lab.ts";
+import type { Rule } from "../contract/rule.ts";
 import { UnusableError } from "../contract/unusable.ts";
 import { loadRecordings } from "../fixtures/load.ts";
 import { databaseKindOf, seedFileName, startDatabase } from "../target/database.ts";
 import { openSubject } from "../target/subject.ts";
-import { openLab } from "./open-lab.ts";
+import { type OpenLab, openLab } from "./open-lab.ts";
 
 export interface OpenSourceKit extends OpenKit {
-  readonly lab: Lab & { readonly runCount: number };
+  readonly lab: OpenLab;
 }
 
 /** @throws UnusableError: what the author has to put right before a rule can be tried */
@@ -24,6 +25,7 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
     );
   const { kind, cwd, file, network } = options;
   const startedAt = new Date();
+  const startMs = performance.now();
   const { target, settings } = await openSubject(options.connector, {
     kind,
     cwd,
@@ -65,6 +67,9 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
     },
     async run() {
       options.onStart?.(chosen);
+      const { budgetMs } = options;
+      const leftMs = () => (budgetMs ?? 0) - (performance.now() - startMs);
+      if (budgetMs !== undefined) await planBudget(lab, chosen, leftMs);
       return await certify({
         lab,
         rules: chosen,
@@ -73,10 +78,25 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
         kitVersion: packageVersion,
         command: options.command,
         startedAt: startedAt.toISOString(),
+        budget: budgetMs === undefined ? undefined : { ms: budgetMs, leftMs, effort: lab.effort },
         signal: options.signal,
         onFinished: options.onFinished,
       });
     },
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
+}
+
+/**
+ * Takes samples so small that all rules fit into what is left: by what runs of this target take on
+ * this machine, and what the rules need of the reference. The recorded runs are part of both.
+ */
+async function planBudget(
+  lab: OpenLab,
+  rules: readonly Rule[],
+  leftMs: () => number,
+): Promise<void> {
+  await lab.golden();
+  const neededMs = (runsOf(rules) * lab.runMs()) / (lab.target.runsAtOnce ?? 1);
+  lab.limitEffort((tellingEffort * Math.max(0, leftMs())) / Math.max(1, neededMs));
 }

@@ -137,7 +137,7 @@ async function recordAccount(
 /** Its manifest says so: it needs no account, but the seed beside its conformance.yaml. */
 async function speaksToDatabase(wanted: string, cwd: string): Promise<boolean> {
   await using host = createHost({});
-  return (await host.spec(connectorOf(wanted, cwd))).egress.kind === "postgres";
+  return (await host.spec(connectorOf(wanted, cwd))).egress.kind !== "http";
 }
 
 const imagePrefix = "image:";

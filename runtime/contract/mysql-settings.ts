@@ -26,14 +26,14 @@ export const mysqlSettings = (role: string) => ({
     description: "Name of the database.",
     minLength: 1,
     maxLength: 64,
-    pattern: "^[^\\u0000]*$",
+    pattern: "^(?=.*\\S)[^\\u0000]*$",
   }),
   username: Type.String({
     title: "Username",
     description: role,
     minLength: 1,
     maxLength: 128,
-    pattern: "^[^\\u0000]*$",
+    pattern: "^(?=.*\\S)[^\\u0000]*$",
   }),
 });
 

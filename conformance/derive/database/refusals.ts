@@ -4,6 +4,7 @@
  */
 
 import { withSetting } from "../../contract/config-setting.ts";
+import { databaseEgress } from "../../contract/database-kind.ts";
 import { isOfClass, type Lab, type RunOptions } from "../../contract/lab.ts";
 import type { Command, ErrorClass, Observation } from "../../contract/observation.ts";
 import { identifier } from "../../target/database.ts";
@@ -22,8 +23,8 @@ export interface RefusedCheck {
 /** The login or the rights are refused. */
 export async function refusedLogins(lab: Lab): Promise<readonly RefusedCheck[]> {
   const { database, manifest, config } = lab;
-  if (!database || manifest?.egress.kind !== "postgres") return [];
-  const { egress } = manifest;
+  const egress = databaseEgress(manifest?.egress);
+  if (!database || !egress) return [];
   const own: Command = { verb: "check", config };
   const role = identifier(database.role);
   const noAccess = `REVOKE CONNECT ON DATABASE :"DBNAME" FROM PUBLIC, ${role};`;
@@ -61,7 +62,8 @@ export async function refusedLogins(lab: Lab): Promise<readonly RefusedCheck[]> 
  */
 export function unreachableDatabases(lab: Lab): readonly RefusedCheck[] {
   const { manifest, config } = lab;
-  if (manifest?.egress.kind !== "postgres") return [];
+  const egress = databaseEgress(manifest?.egress);
+  if (!egress) return [];
   const own: Command = { verb: "check", config };
   const ended = {
     severity: "FATAL",
@@ -86,7 +88,7 @@ export function unreachableDatabases(lab: Lab): readonly RefusedCheck[] {
     },
     {
       name: "the database is gone",
-      command: commandWith(own, manifest.egress.database, "gone_for_good"),
+      command: commandWith(own, egress.database, "gone_for_good"),
       runOptions: {},
       expected: ["config"],
     },

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "svc-connectors";
 import { withSetting } from "../../contract/config-setting.ts";
+import { databaseEgress } from "../../contract/database-kind.ts";
 import type { Canary, Lab, RunOptions } from "../../contract/lab.ts";
 import type { Answer, Provider } from "../../contract/network.ts";
 import type { Command, Observation } from "../../contract/observation.ts";
@@ -115,7 +116,7 @@ const runOptionsOf = (lab: Lab, recording: Recording): RunOptions => ({
 
 /** A database that knows the other password. */
 function knownPassword({ database, manifest }: Lab, { secrets }: SecretVariant): RunOptions {
-  const field = manifest?.egress.kind === "postgres" ? manifest.egress.password : undefined;
+  const field = databaseEgress(manifest?.egress)?.password;
   const password = secrets.find(({ path }) => path.join(".") === field)?.value;
   return database && password !== undefined ? { database: { password } } : {};
 }
@@ -126,7 +127,7 @@ function knownPassword({ database, manifest }: Lab, { secrets }: SecretVariant):
  */
 function databaseErrorRuns(lab: Lab): readonly Planned[] {
   const awkward = awkwardSecrets(lab);
-  const field = lab.manifest?.egress.kind === "postgres" ? lab.manifest.egress.password : "";
+  const field = databaseEgress(lab.manifest?.egress)?.password ?? "";
   const own = lab.canaries.find(({ name }) => name === `config ${field}`)?.value ?? "";
   const commands = lab
     .sample(succeeding(lab), sampledRecordings)

@@ -1,6 +1,8 @@
 /** Settings by which a user says where requests go. */
+
 import type { JsonObject, JsonValue } from "svc-connectors";
 import { isJsonObject } from "svc-connectors/host";
+import { databaseEgress } from "../../contract/database-kind.ts";
 import type { Lab } from "../../contract/lab.ts";
 
 export interface HostSetting {
@@ -125,7 +127,8 @@ function freeTexts(
 
 function declaredField({ manifest }: Lab): string | undefined {
   const { egress } = manifest ?? {};
-  if (egress?.kind === "postgres") return egress.host;
+  const database = databaseEgress(egress);
+  if (database) return database.host;
   return egress?.kind === "http" && typeof egress.baseUrl === "object"
     ? egress.baseUrl.field
     : undefined;
