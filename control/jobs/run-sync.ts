@@ -115,7 +115,7 @@ async function read(
   host: Host,
   attempt: JobAttempt,
   { source, destination, pipeline }: SyncParts,
-  { catalog, streams, hashKey }: AttemptStreams & Pick<ReadRequest, "hashKey">,
+  { catalog, streams, isPart, hashKey }: AttemptStreams & Pick<ReadRequest, "hashKey">,
   failing: Side,
   facts: Ends,
   { leftOut, changedColumns }: Notes,
@@ -153,6 +153,7 @@ async function read(
       catalog,
       state: opened.sink.savedState(),
       hashKey,
+      isPart,
       parallelStreams: pipeline.parallel_streams,
     };
     const log = toLog(attempt, source.options);

@@ -33,6 +33,8 @@ import type { SyncParts } from "./sync-parts.ts";
 const maxNamedChanges = 100;
 
 export interface AttemptStreams extends JobStreams {
+  /** The pipeline has other streams, which this attempt does not read. */
+  readonly isPart: boolean;
   /** Streams that cannot be synced as agreed. */
   readonly failures: readonly StreamFailure[];
   /** Streams that the pipeline itself wants to be read from the beginning once. */
@@ -90,6 +92,7 @@ export async function chooseStreams(
   return {
     streams,
     catalog: { streams: streams.map(({ configured }) => configured) },
+    isPart: streams.length < changed.streams.length,
     failures: [
       ...changed.failures.filter(({ stream }) => isWanted(stream)),
       ...goneSince(choice, changed),

@@ -189,6 +189,7 @@ async function read(name: string, options: ReadOptions, terminal: Terminal): Pro
       state,
       hashKey: hashKey?.key,
       parallelStreams: options.parallel,
+      isPart: options.streams !== undefined,
     };
     const watched = progress.watch(sink, expectRows(streams, state));
     const verb = { signal, onEvent: progress.event };

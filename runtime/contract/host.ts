@@ -153,6 +153,11 @@ export interface ReadRequest {
    * own. Default 1.
    */
   readonly parallelStreams?: number | undefined;
+  /**
+   * The connection has other streams besides, which are not read this time: what they share with
+   * these, as the place in a log of changes, has to stay for them.
+   */
+  readonly isPart?: boolean | undefined;
 }
 
 /** Most streams of one read at a time: a database gets no more sessions from it. */

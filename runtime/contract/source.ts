@@ -63,18 +63,23 @@ export interface Source<
    * stream at a time; a failure ends this stream only. The next value is asked for when the output
    * has room, so memory stays bounded.
    * @param state what the last checkpoint held; undefined = from the beginning. It is frozen.
-   * @param selection all streams of this run with their states, this one included: for sources whose
-   * streams share something that is given back when none needs it any more, as a log of changes
+   * @param run what is read besides: for sources whose streams share something that is given back
+   * when none needs it any more, as a log of changes
    */
   read(
     ctx: Context<PublicConfig<Spec>, E>,
     stream: SelectedStream<S>,
     state: ([TSchema] extends [State] ? JsonValue : Static<State>) | undefined,
-    selection?: readonly StreamBeginning<
-      S,
-      [TSchema] extends [State] ? JsonValue : Static<State>
-    >[],
+    run?: ReadRun<S, [TSchema] extends [State] ? JsonValue : Static<State>>,
   ): AsyncIterable<Output<[TSchema] extends [State] ? unknown : Unfinished<Static<State>>>>;
+}
+
+/** A run, of which `read` is called for each stream. */
+export interface ReadRun<S extends Stream = Stream, State = JsonValue> {
+  /** All streams of the run, in their order. */
+  readonly streams: readonly StreamBeginning<S, State>[];
+  /** The user has other streams of this source besides, which are not read this time. */
+  readonly isPart: boolean;
 }
 
 /** A stream of a run, and the state that it goes on from. */

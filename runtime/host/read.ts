@@ -47,11 +47,10 @@ export async function read(
   let failure: ConnectorError | undefined;
   try {
     await sink.open(requests.map(toConfiguredStream));
-    failure = await readStreams(
-      run,
-      output,
-      hasOneReader(run) ? 1 : (request.parallelStreams ?? 1),
-    );
+    failure = await readStreams(run, output, {
+      parallelStreams: hasOneReader(run) ? 1 : (request.parallelStreams ?? 1),
+      isPart: request.isPart === true,
+    });
   } catch (error) {
     failure = run.sanitizeError(error);
   } finally {
@@ -75,7 +74,7 @@ const hasOneReader = ({ manifest: { egress }, config }: Run) =>
 async function readStreams(
   run: Run,
   { streams, receive }: ReadOutput,
-  parallelStreams: number,
+  { parallelStreams, isPart }: { readonly parallelStreams: number; readonly isPart: boolean },
 ): Promise<ConnectorError | undefined> {
   const laneCount = Math.max(1, Math.min(parallelStreams, maxParallelStreams, streams.length));
   const nextShare = shareOut(streams, laneCount);
@@ -84,7 +83,7 @@ async function readStreams(
     for (let share = nextShare(); share && !failure; share = nextShare()) {
       try {
         const selection = share.map(({ request }) => request);
-        await run.execute({ verb: "read", selection }, receive(share));
+        await run.execute({ verb: "read", selection, isPart }, receive(share));
         if (share.some(({ status, error }) => status === "incomplete" && !error))
           throw new ConnectorError("CONNECTOR_PROTOCOL", {
             problem: "it ended before its streams did",

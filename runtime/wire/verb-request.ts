@@ -9,6 +9,8 @@ export type VerbRequest = {
   readonly config: JsonObject;
   /** For read. */
   readonly selection?: readonly StreamRequest[] | undefined;
+  /** For read: there are other streams, which are not read this time. */
+  readonly isPart?: boolean | undefined;
   /** For discover: stop beyond this number of streams. */
   readonly maxStreams?: number | undefined;
   /** @see Clock.standsStill */

@@ -58,7 +58,7 @@ export async function serve(
       await discover(source, context, writer, request.maxStreams ?? Number.POSITIVE_INFINITY);
     else if (request.verb === "entities")
       await entities(source, context, writer, request.input ?? {});
-    else await read(source, context, writer, request.selection ?? [], cancelled.signal);
+    else await read(source, context, writer, request, cancelled.signal);
     writer.send(frameKind.done, 0);
     isOver();
   };

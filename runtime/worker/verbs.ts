@@ -6,7 +6,7 @@ import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { isJsonObject } from "../contract/json.ts";
 import type { Output, Row } from "../contract/output.ts";
-import type { Source, StreamBeginning } from "../contract/source.ts";
+import type { ReadRun, Source, StreamBeginning } from "../contract/source.ts";
 import type { SelectedStream, Stream } from "../contract/stream.ts";
 import { batchFields } from "../wire/columns/fields.ts";
 import {
@@ -19,7 +19,7 @@ import {
 import { deepFreeze } from "../wire/deep-freeze.ts";
 import { stringifyExact } from "../wire/exact-json.ts";
 import { type FrameWriter, frameKind } from "../wire/frames.ts";
-import type { StreamRequest } from "../wire/verb-request.ts";
+import type { StreamRequest, VerbRequest } from "../wire/verb-request.ts";
 import { describeFailure } from "./failure.ts";
 import { toCatalogStream } from "./load.ts";
 import { compileRecordWriter } from "./records/writer.ts";
@@ -85,10 +85,10 @@ export async function read(
   source: Source,
   context: AnyContext,
   writer: FrameWriter,
-  selection: readonly StreamRequest[],
+  { selection = [], isPart = false }: Pick<VerbRequest, "selection" | "isPart">,
   signal: AbortSignal,
 ): Promise<void> {
-  const beginnings = selection.map((request) => ({
+  const streams = selection.map((request) => ({
     stream: selectStream(source, request),
     state: beginningOf(request.state),
   }));
@@ -96,13 +96,13 @@ export async function read(
     if (signal.aborted) throw new ConnectorError("CANCELLED");
     writer.sendJson(frameKind.status, index, { status: "started" });
     const output = createStreamOutput(
-      (beginnings[index] as StreamBeginning).stream,
+      (streams[index] as StreamBeginning).stream,
       batchFields(request),
       index,
       writer,
     );
     try {
-      await readStream(source, context, request, output, beginnings, signal);
+      await readStream(source, context, request, output, { streams, isPart }, signal);
       await output.flush();
       writer.sendJson(frameKind.status, index, { status: "complete", ...output.summary() });
     } catch (error) {
@@ -122,12 +122,12 @@ async function readStream(
   context: AnyContext,
   request: StreamRequest,
   output: StreamOutput,
-  beginnings: readonly StreamBeginning[],
+  run: ReadRun,
   signal: AbortSignal,
 ): Promise<void> {
   const { stream } = output;
-  const state = beginnings.find((one) => one.stream === stream)?.state;
-  const items = source.read(context, stream, state as never, beginnings as never);
+  const state = run.streams.find((one) => one.stream === stream)?.state;
+  const items = source.read(context, stream, state as never, run as never);
   for await (const item of items as AsyncIterable<Output<JsonValue>>) {
     if (signal.aborted) throw new ConnectorError("CANCELLED");
     if (item?.type === "records") await output.records(item.rows);

@@ -4,12 +4,12 @@
  * columns) → types.ts (types). Beside tables: queries.ts; some rows of them: row-filter.ts. From the
  * log: replication/reading.ts.
  */
-import { ConnectorError, defineSource, postgresServer } from "svc-connectors";
+import { ConnectorError, defineSource, postgresServer, type SelectedStream } from "svc-connectors";
 import { openSession, type Session } from "./api.ts";
 import { countTables, selectChosen } from "./catalog.ts";
 import { toFailure } from "./failures.ts";
 import { queryFailure } from "./queries.ts";
-import { readTable, requireOfRows, state } from "./reading.ts";
+import { readTable, requireOfRows, type State, state } from "./reading.ts";
 import { readChanges } from "./replication/reading.ts";
 import { checkReplication, isOfLog } from "./replication/server.ts";
 import { type PostgresContext, spec } from "./spec.ts";
@@ -52,11 +52,11 @@ export default defineSource({
     }
   },
 
-  async *read(ctx, stream, saved, selection) {
+  async *read(ctx, stream, saved, run) {
     try {
       const session = await sessionOf(ctx);
       if (isOfLog(stream))
-        yield* readChanges(ctx, session, stream, saved, selection ?? [{ stream, state: saved }]);
+        yield* readChanges(ctx, session, stream, saved, run ?? alone(stream, saved));
       else yield* readTable(ctx, session, stream, requireOfRows(saved, stream));
     } catch (error) {
       throw ctx.signal.aborted
@@ -67,6 +67,11 @@ export default defineSource({
           );
     }
   },
+});
+
+const alone = (stream: SelectedStream, state: State | undefined) => ({
+  streams: [{ stream, state }],
+  isPart: true,
 });
 
 /** One session serves all streams of a run: a login costs more than a small table. */

@@ -70,7 +70,10 @@ async function sync(
     await sink.status(of, "started");
     try {
       let since = 0;
-      for await (const output of run.readBatches(stream, state, selection as never)) {
+      for await (const output of run.readBatches(stream, state, {
+        streams: selection,
+        isPart: false,
+      } as never)) {
         if (output.type === "batch")
           for (const batch of output.batches) {
             await sink.writeBatch?.(of, batch);

@@ -44,10 +44,10 @@ export interface LogOptions {
 
 export interface ChangeLog {
   /**
-   * The changes of a table from its place on. Reading the log for one table keeps those of others,
+   * The changes of a table from a place on. Reading the log for one table keeps those of others,
    * as far as they are few: mostly the server is asked once for all.
    */
-  changesOf(table: string): AsyncGenerator<LogItem>;
+  changesOf(table: string, from: bigint): AsyncGenerator<LogItem>;
 }
 
 /** Bytes of other tables' changes that are kept. */
@@ -77,8 +77,7 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
   const kept = new Map<string, Store>();
 
   return {
-    async *changesOf(table) {
-      const from = waiting.get(table) ?? options.border;
+    async *changesOf(table, from) {
       waiting.delete(table);
       const store = kept.get(table);
       kept.delete(table);

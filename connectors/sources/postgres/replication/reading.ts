@@ -6,6 +6,7 @@ import {
   ConnectorError,
   checkpoint,
   type Output,
+  type ReadRun,
   type SelectedStream,
   type Stream,
   type StreamBeginning,
@@ -30,6 +31,7 @@ import {
 import { addedColumns, type Replication } from "./settings.ts";
 
 type Beginning = StreamBeginning<Stream, State>;
+type Selection = ReadRun<Stream, State>;
 
 /** What all streams of a run share. */
 interface ChangeRun {
@@ -58,7 +60,7 @@ export async function* readChanges(
   session: Session,
   stream: SelectedStream,
   saved: State | undefined,
-  selection: readonly Beginning[],
+  selection: Selection,
 ): AsyncGenerator<Output<State>> {
   const run = await runOf(ctx, session, selection);
   const loss = saved && run.lossOf(saved);
@@ -77,7 +79,8 @@ export async function* readChanges(
     }
     yield checkpoint(stateAt(base));
   }
-  const changes = run.log.changesOf(tableKey(stream.namespace ?? "public", stream.name));
+  const table = tableKey(stream.namespace ?? "public", stream.name);
+  const changes = run.log.changesOf(table, parseLsn(base));
   yield* toOutput(ctx, session, stream, changes, stateAt);
   yield checkpoint(stateAt(formatLsn(border)));
 }
@@ -204,11 +207,7 @@ async function* readByKey(
 
 const runs = new WeakMap<PostgresContext, Promise<ChangeRun>>();
 
-function runOf(
-  ctx: PostgresContext,
-  session: Session,
-  selection: readonly Beginning[],
-): Promise<ChangeRun> {
+function runOf(ctx: PostgresContext, session: Session, selection: Selection): Promise<ChangeRun> {
   const open = runs.get(ctx);
   if (open) return open;
   const opening = openRun(ctx, session, selection);
@@ -220,7 +219,7 @@ function runOf(
 async function openRun(
   ctx: PostgresContext,
   session: Session,
-  selection: readonly Beginning[],
+  selection: Selection,
 ): Promise<ChangeRun> {
   const settings = ctx.config.replication;
   if (!settings)
@@ -234,7 +233,7 @@ async function openRun(
     const { system } = await identify(replicating);
     const slot = await usableSlot(ctx, replicating, settings, server);
     const lossOf = (state: State) => lossSince(state, system, slot);
-    const ofLog = selection.filter(({ stream }) => isOfLog(stream));
+    const ofLog = selection.streams.filter(({ stream }) => isOfLog(stream));
     const isKnown = ({ state }: Beginning) => state !== undefined && lossOf(state) === undefined;
     const needsRows = ofLog.some(
       ({ state }) =>
@@ -256,7 +255,10 @@ async function openRun(
       const table = tableKey(stream.namespace ?? "public", stream.name);
       return [{ table, from: parseLsn(state.lsn) }];
     });
-    const confirmed = parts.map(({ from }) => from).reduce((a, b) => (a < b ? a : b), border);
+    // Streams that are not read this time may need what lies before.
+    const confirmed = selection.isPart
+      ? (slot?.confirmed ?? 0n)
+      : parts.map(({ from }) => from).reduce((a, b) => (a < b ? a : b), border);
     const log = createChangeLog(ctx, { settings, border, confirmed, parts });
     return { system, border, snapshot: exported?.name, log, lossOf };
   } catch (error) {
