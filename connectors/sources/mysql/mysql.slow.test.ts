@@ -1,17 +1,13 @@
 /** The connector in its sandbox, on a real MariaDB whose own settings are as unlike as they can be. */
-import type { RowCondition, Stream, TextValues } from "svc-connectors";
 import { type CatalogStream, createHost } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createMysqlBroker } from "../../../runtime/egress/mysql-broker.ts";
-import { createSecretRegistry } from "../../../runtime/filter/secrets.ts";
-import { systemClock } from "../../../runtime/host/clock.ts";
 import {
   findMariadb,
   type MariadbServer,
   startMariadb,
 } from "../../../simulators/mariadb-server.ts";
 import { createMemorySink } from "../../../tests/memory-sink.ts";
-import source from "./index.ts";
+import { readMysql as readHere } from "../../../tests/mysql-run.ts";
 
 const password = "q7Zt3LmX9aRk 2VwB8nYc";
 const connector = { name: "mysql", url: new URL("./index.ts", import.meta.url).href };
@@ -98,54 +94,6 @@ describe.skipIf(findMariadb() === undefined)("source mysql on a real server", ()
       one.type === "checkpoint" && Object.keys(one.state as object).length > 0 ? [one.state] : [],
     );
     return { summary, lines, states, state: states.at(-1), error: summary.streams[0]?.error };
-  }
-  /** The same in this process, which costs no worker: numbers of the column id, and the states. */
-  async function readHere(config: Config, name: string, options: ReadOptions = {}) {
-    const { cursor, state, filter } = options;
-    const broker = createMysqlBroker({
-      declaration: source.egress,
-      config: { tunnel_port: 22, ...config },
-      secrets: createSecretRegistry(),
-      clock: systemClock,
-      settings: { approvedHosts: [], allowNetworks: ["127.0.0.1/32"] },
-    });
-    const { signal } = new AbortController();
-    const quiet = { include_tables: [], exclude_tables: [], queries: [], page_size: 10_000 };
-    const log = () => {};
-    const ctx = {
-      config: { ...quiet, ...config },
-      signal,
-      clock: systemClock,
-      log: { debug: log, info: log, warn: log },
-      connect: () => broker.connect(signal),
-    } as never;
-    const found: number[] = [];
-    const states: unknown[] = [];
-    try {
-      const streams: Stream[] = [];
-      for await (const one of source.discover?.(ctx) ?? []) streams.push(one);
-      const stream = streams.find((one) => one.name === name);
-      if (!stream) throw new Error(`there is no stream ${name}`);
-      const selected = {
-        ...stream,
-        syncMode: cursor === undefined ? ("full_refresh" as const) : ("incremental" as const),
-        ...(cursor === undefined ? {} : { cursorField: cursor }),
-        ...(filter === undefined ? {} : { rowFilter: filter as readonly RowCondition[] }),
-      };
-      for await (const one of source.read(ctx, selected, state as never)) {
-        if (one.type === "checkpoint") states.push(one.state);
-        if (one.type !== "batch") continue;
-        const column = one.batch.columns.find((each) => each.name === "id") as TextValues;
-        const text = Buffer.from(column.bytes).toString();
-        for (let row = 0; row < one.batch.rowCount; row++)
-          found.push(Number(text.slice(column.offsets[row], column.offsets[row + 1])));
-      }
-      return { ids: found, states, error: undefined };
-    } catch (error) {
-      return { ids: found, states, error: error as { code: string } };
-    } finally {
-      await broker.close();
-    }
   }
   const ids = (lines: readonly string[]) =>
     lines.map((line) => Number(/"id":(\d+)/.exec(line)?.[1]));
