@@ -1,0 +1,87 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { answerJson, createInstantClock, startProvider } from "../../simulators/loopback.ts";
+import { createMemorySink } from "../../tests/memory-sink.ts";
+import { createHost } from "./create-host.ts";
+import { findConnector } from "./registry.ts";
+
+const minted = "minted-8Kq2Zr5Wt9Lx3Vb7Nm4Pd6Hs1Jc0Fg";
+const session = "session-3Vb7Nm4Pd6Hs1Jc0Fg8Kq2Zr5Wt9Lx";
+const secret = "secret-9Lx3Vb7Nm4Pd6Hs1Jc0Fg8Kq2Zr5Wt";
+
+/** Records repeat the token that was sent; a field has what the manifest made of it. */
+const stream = (name: string, authenticator: string) => `
+  - type: DeclarativeStream
+    name: ${name}
+    primary_key: id
+    schema_loader: { type: InlineSchemaLoader, schema: { type: object, properties: { id: { type: integer }, token: { type: string }, seen: { type: string } } } }
+    transformations: [{ type: AddFields, fields: [{ type: AddedFieldDefinition, path: [seen], value: "{{ record.token | base64encode }}" }] }]
+    retriever:
+      type: SimpleRetriever
+      record_selector: { type: RecordSelector, extractor: { type: DpathExtractor, field_path: [data] } }
+      requester:
+        type: HttpRequester
+        url_base: https://api.example.com
+        path: orders
+        authenticator: ${authenticator}
+`;
+const manifest = `
+version: 6.36.2
+type: DeclarativeSource
+check: { type: CheckStream, stream_names: [refreshed] }
+streams:
+${stream("refreshed", `{ type: OAuthAuthenticator, token_refresh_endpoint: "https://api.example.com/token", client_id: id, client_secret: "{{ config.secret }}", refresh_token: "{{ config.secret }}" }`)}
+${stream("logged_in", `{ type: SessionTokenAuthenticator, session_token_path: [data, key], expiration_duration: PT1H, login_requester: { type: HttpRequester, url_base: "https://api.example.com", path: login, http_method: POST, request_body_json: { password: "{{ config.secret }}" } }, request_authentication: { type: ApiKey, inject_into: { type: RequestOption, inject_into: header, field_name: X-Key } } }`)}
+spec: { type: Spec, connection_specification: { type: object, required: [secret], properties: { secret: { type: string, title: Secret, airbyte_secret: true } } } }
+`;
+
+test("tokens that a provider mints reach it again, and never the manifest", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "svc-manifest-tokens-"));
+  try {
+    await writeFile(join(folder, "tokens.yaml"), manifest);
+    await using provider = await startProvider(({ url, headers }, response) => {
+      if (url === "/token") return answerJson(response, 200, { access_token: minted });
+      if (url === "/login") return answerJson(response, 200, { data: { key: session } });
+      const token = headers["x-key"] ?? headers.authorization?.slice(7);
+      answerJson(response, 200, { data: [{ id: 1, token }] });
+    });
+    await using host = createHost({
+      clock: createInstantClock(Date.UTC(2026, 0, 15)),
+      seams: provider.seams,
+    });
+    const connector = findConnector(join(folder, "tokens.yaml"), "/");
+    const streams = await host.discover(connector, { secret });
+    const sink = createMemorySink();
+    await host.read(
+      connector,
+      {
+        config: { secret },
+        catalog: { streams: streams.map((one) => ({ stream: one, sync_mode: "full_refresh" })) },
+      },
+      sink,
+    );
+    const asked = provider.received.map(({ url, body, headers }) => [
+      url,
+      url === "/orders" ? (headers["x-key"] ?? headers.authorization) : body,
+    ]);
+    expect(asked).toEqual([
+      [
+        "/token",
+        `grant_type=refresh_token&client_id=id&client_secret=${secret}&refresh_token=${secret}`,
+      ],
+      ["/orders", `Bearer ${minted}`],
+      ["/login", JSON.stringify({ password: secret })],
+      ["/orders", session],
+    ]);
+    const rows = sink.rows();
+    expect(rows.map(({ token }) => token)).toEqual(["[redacted]", "[redacted]"]);
+    for (const { seen } of rows) {
+      const known = Buffer.from(String(seen), "base64").toString();
+      for (const token of [minted, session]) expect(known).not.toContain(token);
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
