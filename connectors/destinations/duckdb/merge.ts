@@ -10,6 +10,8 @@ export interface MergeColumns {
   readonly isKept?: true;
   readonly cursor?: Column | undefined;
   readonly deletedAt?: Column | undefined;
+  /** A row whose key is deleted stays, and says when. */
+  readonly keepsDeleted?: boolean | undefined;
 }
 
 export function mergeColumns(
@@ -79,6 +81,8 @@ export async function mergeRows(
   }
   if (cursor !== undefined && deletedAt !== undefined)
     await mergeTombstones(connection, table, merge, cursor, deletedAt);
+  if (deletedAt !== undefined && merge.keepsDeleted)
+    await markDeleted(connection, target, isSameKey, [deletedAt, cursor]);
   if (!rows.isFirst)
     await connection.run(
       `DELETE FROM ${target} AS known USING ${batchTable} AS batch WHERE ${isSameKey}`,
@@ -90,6 +94,21 @@ export async function mergeRows(
   );
   await connection.run(`DROP TABLE ${batchTable}`);
   return true;
+}
+
+/** Rows that are there say that they are deleted, and what says so is not among the others any more. */
+async function markDeleted(
+  connection: DuckDBConnection,
+  target: string,
+  isSameKey: string,
+  [deletedAt, cursor]: readonly [Column, Column | undefined],
+): Promise<void> {
+  const told = [deletedAt, ...(cursor ? [cursor] : [])].map(({ name }) => quoteName(name));
+  await connection.run(
+    `UPDATE ${target} AS known SET ${told.map((name) => `${name} = batch.${name}`).join(", ")}
+     FROM ${batchTable} AS batch WHERE ${isSameKey} AND batch.${quoteName(deletedAt.name)} IS NOT NULL`,
+  );
+  await connection.run(`DELETE FROM ${batchTable} WHERE ${isDeleted(deletedAt)}`);
 }
 
 /**

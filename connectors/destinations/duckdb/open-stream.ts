@@ -79,12 +79,16 @@ export function generationOf(
  * that came before its last checkpoint; they replace the first ones.
  */
 export function mergeOf(
-  { configured }: DestinationStream,
+  { configured, detectDeletes }: DestinationStream,
   plan: WritePlan,
   columns: readonly Column[],
 ): MergeColumns | undefined {
   if (destinationModeOf(configured) === "append_dedup")
-    return { ...mergeColumns(mergeKeys(configured), columns), isKept: true };
+    return {
+      ...mergeColumns(mergeKeys(configured), columns),
+      isKept: true,
+      keepsDeleted: detectDeletes === "soft",
+    };
   if (configured.sync_mode !== "full_refresh" || !plan.isResumed) return undefined;
   // Of one full refresh no two rows have the stream's own key; the user's choice may be another.
   const { keys } = mergeKeys({ ...configured, primary_key: [] });

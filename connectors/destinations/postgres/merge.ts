@@ -15,6 +15,8 @@ export interface Merge {
   readonly cursor?: Column | undefined;
   /** Not null in a row that says that its key is deleted. */
   readonly deletedAt?: Column | undefined;
+  /** A row whose key is deleted stays, and says when. */
+  readonly keepsDeleted?: boolean | undefined;
 }
 
 /** Where rows are gathered until the commit. Gone with the transaction. */
@@ -74,8 +76,11 @@ export async function mergeStage(
     );
   }
   const at = quoteName(deletedAt.name);
+  const told = [deletedAt, ...(cursor ? [cursor] : [])].map(({ name }) => quoteName(name));
   await client.query(
-    `DELETE FROM ${target} t USING ${wonTable} w WHERE ${isSame} AND w.${at} IS NOT NULL`,
+    merge.keepsDeleted
+      ? `UPDATE ${target} t SET ${told.map((name) => `${name} = w.${name}`).join(", ")} FROM ${wonTable} w WHERE ${isSame} AND w.${at} IS NOT NULL`
+      : `DELETE FROM ${target} t USING ${wonTable} w WHERE ${isSame} AND w.${at} IS NOT NULL`,
   );
   await insert(`SELECT ${list.join(", ")} FROM ${wonTable} WHERE ${at} IS NULL`);
 }

@@ -1,5 +1,6 @@
 import {
   type ConfiguredStream,
+  type DestinationStream,
   destinationModeOf,
   type Generation,
   mergeKeys,
@@ -81,7 +82,9 @@ export async function openStream(
     types,
     rowCount,
     merge:
-      destinationModeOf(configured) === "append_dedup" ? mergeOf(configured, columns) : undefined,
+      destinationModeOf(configured) === "append_dedup"
+        ? mergeOf(planned.ordered, columns)
+        : undefined,
     repeatedKeys:
       plan.place === "next" && plan.isResumed && configured.sync_mode === "full_refresh"
         ? keysOf(configured, columns)
@@ -120,8 +123,16 @@ const keysOf = (configured: ConfiguredStream, columns: readonly Column[]) =>
     (key) => columns.find(({ property }) => property === key) ?? [],
   );
 
-function mergeOf(configured: ConfiguredStream, columns: readonly Column[]): Merge {
+function mergeOf(
+  { configured, detectDeletes }: DestinationStream,
+  columns: readonly Column[],
+): Merge {
   const { cursor, deletedAt } = requireKeys(configured);
   const at = (name: string | undefined) => columns.find(({ property }) => property === name);
-  return { keys: keysOf(configured, columns), cursor: at(cursor), deletedAt: at(deletedAt) };
+  return {
+    keys: keysOf(configured, columns),
+    cursor: at(cursor),
+    deletedAt: at(deletedAt),
+    keepsDeleted: detectDeletes === "soft",
+  };
 }

@@ -150,9 +150,9 @@ export async function beginTransaction(
 }
 
 const mergeOf = (
-  { keys, cursor, deletedAt }: Merge,
+  { keys, cursor, deletedAt, keepsDeleted }: Merge,
   map: <One extends Column | undefined>(column: One) => One,
-): Merge => ({ keys: keys.map(map), cursor: map(cursor), deletedAt: map(deletedAt) });
+): Merge => ({ keys: keys.map(map), cursor: map(cursor), deletedAt: map(deletedAt), keepsDeleted });
 
 /** An index of other keys, or none, means that rows were not told apart by these keys so far. */
 async function ensureKeyIndex(

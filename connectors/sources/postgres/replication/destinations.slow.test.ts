@@ -154,4 +154,30 @@ describe.skipIf(findPostgres() === undefined).each(Object.keys(places))("into %s
       }
     }
   });
+
+  test("with soft deletes a row stays as it was, says when it was deleted, and loses that when it is back", async () => {
+    const database = await server.createDatabase();
+    await database.query(`
+      CREATE TABLE gone (id int PRIMARY KEY, v int, body text); INSERT INTO gone VALUES (1, 1, 'a'), (2, 2, 'b'), (3, 3, 'c');
+      CREATE PUBLICATION svc FOR TABLE gone`);
+    const settings = { replication: { publication: "svc", slot: `svc_soft_${kind}` } };
+    let fence = 1_000;
+    const rows = async () => {
+      const { failures, locations } = await sync(database, settings, place, ++fence, {
+        deletes: "soft",
+      });
+      expect(failures).toEqual([]);
+      const found = await place.sql(
+        `SELECT concat_ws('/', id, v, body, _ab_cdc_deleted_at IS NOT NULL) FROM ${locations[0]} ORDER BY id`,
+      );
+      return found.map(([row]) => row?.replace("true", "t").replace("false", "f"));
+    };
+    expect(await rows()).toEqual(["1/1/a/f", "2/2/b/f", "3/3/c/f"]);
+    await database.query("DELETE FROM gone WHERE id = 1; UPDATE gone SET id = 4 WHERE id = 3");
+    expect(await rows()).toEqual(["1/1/a/t", "2/2/b/f", "3/3/c/t", "4/3/c/f"]);
+    await database.query(
+      "INSERT INTO gone VALUES (1, 9, 'back'), (7, 7, 'short'); DELETE FROM gone WHERE id = 7",
+    );
+    expect(await rows()).toEqual(["1/9/back/f", "2/2/b/f", "3/3/c/t", "4/3/c/f"]);
+  });
 });
