@@ -142,13 +142,13 @@ function createPartitionedRun(
               cursor.observe(record);
             },
             close() {
+              closedSince++;
               if (!useGlobal) cursor.close(window);
             },
           };
         if (!useGlobal) note(String(cursor.state()[field]));
         // Parts that nobody asks for again need no cursor.
         else cursors.delete(key);
-        closedSince++;
         parentState = run.parentState();
       }
     },
