@@ -2,6 +2,7 @@
  * `svc config` for every source that comes with svc: what it writes is filled in, as a person would,
  * and is then enough to check and read an account.
  */
+import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +18,7 @@ import {
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startBankdata } from "../simulators/bankdata/bankdata.ts";
 import { startMailer } from "../simulators/mailer/mailer.ts";
+import { findMariadb, startMariadb } from "../simulators/mariadb-server.ts";
 import { findPostgres, startPostgres } from "../simulators/postgres-server.ts";
 import { startSocial } from "../simulators/social/social.ts";
 import { startTaskapp } from "../simulators/taskapp/taskapp.ts";
@@ -64,6 +66,18 @@ const accounts: Readonly<Record<string, (() => Promise<Account>) | undefined>> =
     const values = { access_token: token };
     return { values, seams, stream: "tasks", [Symbol.asyncDispose]: () => taskapp.close() };
   },
+  mysql: findMariadb()
+    ? async () => {
+        const server = await startMariadb();
+        const password = randomBytes(9).toString("hex");
+        await server.query(`CREATE DATABASE shop; CREATE USER reader IDENTIFIED BY '${password}';
+          GRANT SELECT ON shop.* TO reader; CREATE TABLE shop.orders (id int PRIMARY KEY)`);
+        const { host, port } = server;
+        const values = { host, port, database: "shop", username: "reader", password };
+        const close = () => server[Symbol.asyncDispose]();
+        return { values, stream: "shop.orders", [Symbol.asyncDispose]: close };
+      }
+    : undefined,
   postgres: findPostgres()
     ? async () => {
         const server = await startPostgres();
@@ -109,7 +123,7 @@ test.each(
 )("svc config %s is filled in, checked and read with", async (name) => {
   expect(Object.keys(accounts), "this source needs an account here").toContain(name);
   const open = accounts[name];
-  if (!open) return expect(findPostgres()).toBeUndefined();
+  if (!open) return expect(name === "mysql" ? findMariadb() : findPostgres()).toBeUndefined();
   await using account = await open();
   let { stdout: text } = await svc(["config", name]);
   for (const [setting, value] of Object.entries(account.values)) {
