@@ -8,8 +8,8 @@ import { rolldown } from "rolldown";
 
 const folder = "dist/runtime";
 /** Modules that the sandbox may read: see runtime/host/code-access.ts. */
-const isSandboxModule = (id: string) =>
-  /\/runtime\/(author\.js$|(worker|manifest|wire|contract)\/)|\/node_modules\/typebox\/|^\0/.test(
+export const isSandboxModule = (id: string): boolean =>
+  /\/runtime\/(author\.[jt]s$|(worker|manifest|wire|contract)\/)|\/node_modules\/typebox\/|^\0/.test(
     id,
   );
 

@@ -10,14 +10,28 @@ import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
 import { bundleRoot, sandboxFolders } from "../runtime/host/sandbox-code.ts";
 import { runtimeFolder } from "../runtime/wire/location.ts";
+import { isSandboxModule } from "./runtime.ts";
 
+/** @throws Error when the sources do not fit together, or need what the sandbox may not read */
 export async function bundleWorker(): Promise<void> {
   const root = bundleRoot();
   if (existsSync(root)) return;
   const draft = join(dirname(root), randomUUID());
+  try {
+    await writeBundle(draft);
+    await rename(draft, root);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    // Another run has made the same at the same time.
+    if (!existsSync(root)) throw error;
+  }
+  await dropOld(dirname(root));
+}
+
+async function writeBundle(folder: string): Promise<void> {
   // The places are those of the sources, which workers are given to read.
-  for (const folder of sandboxFolders)
-    await mkdir(join(draft, "runtime", folder), { recursive: true });
+  for (const name of sandboxFolders)
+    await mkdir(join(folder, "runtime", name), { recursive: true });
   const bundle = await rolldown({
     input: {
       author: `${runtimeFolder}author.ts`,
@@ -26,17 +40,20 @@ export async function bundleWorker(): Promise<void> {
     platform: "node",
     logLevel: "warn",
   });
-  await bundle.write({
-    dir: join(draft, "runtime"),
+  const { output } = await bundle.write({
+    dir: join(folder, "runtime"),
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "worker/[name]-[hash].js",
   });
   await bundle.close();
-  await writeFile(join(draft, "package.json"), '{ "type": "module" }');
-  // Another run may have made the same at the same time.
-  await rename(draft, root).catch(() => rm(draft, { recursive: true }));
-  await dropOld(dirname(root));
+  const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+  // Packages lie open to a worker of the sources too.
+  const own = modules.filter((id) => !id.includes("/node_modules/"));
+  const foreign = own.filter((id) => !isSandboxModule(id));
+  if (foreign.length > 0)
+    throw new Error(`The sandbox would load code of the host: ${foreign.join(", ")}`);
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
 }
 
 const day = 24 * 60 * 60 * 1000;
