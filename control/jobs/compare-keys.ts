@@ -13,6 +13,7 @@ import {
   type ReadSummary,
   type StreamDescriptor,
   streamLabel,
+  tellsDeletes,
   type VerbOptions,
   withHashedFields,
 } from "svc-connectors/host";
@@ -41,7 +42,9 @@ interface ComparisonOptions {
   readonly verb: VerbOptions;
 }
 
-export const isFollowed = ({ detectDeletes }: DestinationStream) => detectDeletes !== undefined;
+/** Whether its keys are compared: nobody looks for what the source tells itself. */
+export const isFollowed = ({ detectDeletes, configured }: DestinationStream) =>
+  detectDeletes !== undefined && !tellsDeletes(configured);
 
 const nothing: Comparison = { isCancelled: false, failures: [] };
 

@@ -1,4 +1,9 @@
-import { type CatalogStream, type DestinationSyncMode, deletesProblem } from "svc-connectors/host";
+import {
+  type CatalogStream,
+  type DestinationSyncMode,
+  deletesProblem,
+  tellsDeletes,
+} from "svc-connectors/host";
 import { hasColumn } from "./columns.ts";
 import type { AgreedStream } from "./selection.ts";
 
@@ -79,15 +84,17 @@ export const deletesProblemOf = ({
   destinationSyncMode,
   primaryKey,
   detectDeletes,
-}: AgreedStream): string | undefined =>
-  detectDeletes === "none"
+}: AgreedStream): string | undefined => {
+  const configured = {
+    stream,
+    sync_mode: syncMode,
+    destination_sync_mode: destinationSyncMode,
+    primary_key: primaryKey,
+  };
+  return detectDeletes === "none" || tellsDeletes(configured)
     ? undefined
-    : deletesProblem({
-        stream,
-        sync_mode: syncMode,
-        destination_sync_mode: destinationSyncMode,
-        primary_key: primaryKey,
-      });
+    : deletesProblem(configured);
+};
 
 export const isSame = (left: unknown, right: unknown): boolean =>
   JSON.stringify(left) === JSON.stringify(right);

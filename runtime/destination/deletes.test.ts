@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ConfiguredStream } from "../contract/catalog.ts";
 import { hashProblem } from "../spec/hashed-fields.ts";
-import { keysOnly } from "./deletes.ts";
+import { deletesProblem, keysOnly, tellsDeletes } from "./deletes.ts";
 
 test("keys that are hashed are compared as hashes, and can be read so", () => {
   const configured: ConfiguredStream = {
@@ -22,4 +22,25 @@ test("keys that are hashed are compared as hashes, and can be read so", () => {
   const keys = keysOnly(configured);
   expect(keys).toMatchObject({ selected_fields: ["email"], hashed_fields: ["email"] });
   expect(hashProblem(keys, "email")).toBeUndefined();
+});
+
+test("nobody looks for deleted rows that the source tells itself, where rows are merged by key", () => {
+  const told: ConfiguredStream = {
+    stream: {
+      name: "orders",
+      json_schema: { type: "object", properties: { id: {}, at: {}, _ab_cdc_deleted_at: {} } },
+      supported_sync_modes: ["full_refresh", "incremental"],
+      source_defined_cursor: true,
+      default_cursor_field: ["at"],
+      source_defined_primary_key: [["id"]],
+      is_resumable: true,
+    },
+    sync_mode: "incremental",
+    destination_sync_mode: "append_dedup",
+  };
+  expect(tellsDeletes(told)).toBe(true);
+  expect(deletesProblem(told)).toMatch(/tells deleted rows itself/);
+  expect(tellsDeletes({ ...told, destination_sync_mode: "append" })).toBe(false);
+  const stream = { ...told.stream, json_schema: { properties: { id: {}, at: {} } } };
+  expect(tellsDeletes({ ...told, stream })).toBe(false);
 });

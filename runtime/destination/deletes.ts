@@ -19,6 +19,17 @@ export function deletesProblem(configured: ConfiguredStream): string | undefined
   return undefined;
 }
 
+/**
+ * Whether the source tells deleted rows among the others, so that nobody has to look for them: what
+ * becomes of them is the destination's, as it writes.
+ */
+export function tellsDeletes(configured: ConfiguredStream): boolean {
+  const { keys, deletedAt } = mergeKeys(configured);
+  return (
+    deletedAt !== undefined && keys.length > 0 && destinationModeOf(configured) === "append_dedup"
+  );
+}
+
 /** Reads the keys of a stream, all of them, and nothing else. */
 export function keysOnly(configured: ConfiguredStream): ConfiguredStream {
   const { cursor_field: _, hashed_fields, ...rest } = configured;
