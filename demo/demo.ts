@@ -110,8 +110,11 @@ async function show(
 
   await print.heading("Next");
   await print.line(
-    "npx svc serve                        the Control API, with a database in ./.svc",
+    "npx svc serve                        the Control API and the console: it prints a link that signs in",
   );
-  await print.line("npx svc demo --serve                 this demo's server, to try things out");
+  await print.line("npx svc demo --serve                 this demo's server, to try things out:");
+  await print.line(
+    "                                     open its console_url, sign in with one of its tokens",
+  );
   await print.line("npx svc read postgres --config my-db.yaml --out my.duckdb");
 }

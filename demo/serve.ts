@@ -20,6 +20,8 @@ export async function serveDemo(
     base_url: `${service.url}${basePath}`,
     openapi_url: `${service.url}${basePath}/openapi.json`,
     mcp_url: `${service.url}/mcp`,
+    // Any of the tokens signs in there.
+    console_url: `${service.url}/`,
     simulators_url: remote.url,
     workspaces: service.workspaces,
     demo: {

@@ -371,7 +371,7 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
       void dialog.dismiss();
     });
     await page.goto(`${at.url}/#/pipelines/new/source/${source}`);
-    await page.getByLabel("Destination").selectOption(destination);
+    await page.getByLabel("To", { exact: true }).selectOption(destination);
     const list = page.getByLabel("Streams", { exact: true });
     await list.getByText("stream_0", { exact: true }).waitFor();
     expect(await list.locator(".stream").count()).toBeLessThan(60);

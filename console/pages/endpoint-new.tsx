@@ -174,6 +174,7 @@ function SpecForm({
         account: isConnect ? account : undefined,
       });
       await queries.invalidateQueries({ queryKey: ["in", kind] });
+      await queries.invalidateQueries({ queryKey: ["in", "credentials"] });
       tell.outcome(made, `${title} works and was saved.`);
       go(isProposal(made) ? `/${kind}s` : `/${kind}s/${made.id}`);
     } catch (error) {
