@@ -44,6 +44,11 @@ export const buildConformance: CommandBuilder = (command, terminal) => {
     .option("--seed <N>", "chooses what is sampled; default 1", wholeNumber("seed", 0, 999_999_999))
     .option("--exhaustive", "every case of every sweep instead of a sample")
     .option(
+      "--budget <TIME>",
+      "time for all rules: 90s, 5m, 1h; the most telling ones first, the rest is listed as left out",
+      toBudget,
+    )
+    .option(
       "--target <KIND>",
       "worker (sandboxed, default) or module (this process: quicker, sees more)",
       oneOf("target", targetKinds),
@@ -61,6 +66,7 @@ interface CommandFlags {
   readonly rules?: readonly string[] | undefined;
   readonly seed?: number | undefined;
   readonly exhaustive?: true | undefined;
+  readonly budget?: number | undefined;
   readonly target?: (typeof targetKinds)[number] | undefined;
   readonly report?: Form | undefined;
   readonly out?: string | undefined;
@@ -87,6 +93,7 @@ async function tryRules(
       rules: options.rules ?? [],
       seed: options.seed ?? 1,
       isExhaustive: options.exhaustive === true,
+      budgetMs: options.budget,
       network: await loadNetworkSettings(terminal.cwd, options.settings),
       command: commandOf(connector, options),
       fixtures: options.fixtures,
@@ -118,6 +125,18 @@ async function show(
   }
   if (file === undefined && form !== "text") return out.write(forms[form](report));
   await out.write(renderText(report, { color: isTTY, columns: isTTY ? (columns ?? 100) : 120 }));
+}
+
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** @throws UsageError */
+function toBudget(text: string): number {
+  const [, count = "", unit = ""] = /^([1-9]\d{0,4})([smh])$/.exec(text) ?? [];
+  const ms = Number(count) * (unitMs[unit] ?? 0);
+  if (ms > 0) return ms;
+  throw new UsageError(
+    `--budget "${printable(text)}" is no time: give a whole number with s, m or h, such as 5m`,
+  );
 }
 
 const toList = (text: string): readonly string[] =>

@@ -180,3 +180,54 @@ test("a run that is interrupted reports what was tried until then, and says that
     ["It was interrupted: 1 of 3 rules were tried."],
   ]);
 });
+
+test("when its budget is spent, rules are left out and say so; those that find most for their time were tried first", async () => {
+  const tried: string[] = [];
+  const one = (id: string) =>
+    rule({
+      id,
+      async run(_, report) {
+        tried.push(id);
+        report.checked("one thing");
+      },
+    });
+  const report = await certify({
+    lab,
+    // By what they find of the seeded defects, and the runs that they make.
+    rules: ["STATE-04", "READ-04", "LEAK-01"].map(one),
+    waivers: [],
+    profiles: ["core"],
+    kitVersion: "0.0.0",
+    command: "svc conformance it",
+    startedAt: "2026-07-01T00:00:00Z",
+    budget: { ms: 300_000, effort: 0.02, leftMs: () => 1 - tried.length },
+  });
+  expect(tried).toEqual(["READ-04"]);
+  expect(report.rules.map(({ id, result }) => [id, result])).toEqual([
+    ["STATE-04", "left-out"],
+    ["READ-04", "pass"],
+    ["LEAK-01", "left-out"],
+  ]);
+  expect(report.rules[0]?.reason).toBe(
+    "the budget of 5 min 0 s was spent on rules that find more in less time",
+  );
+  expect([report.verdict, report.counts["left-out"], report.budget]).toEqual([
+    "passed",
+    2,
+    { ms: 300_000, effort: 0.02 },
+  ]);
+});
+
+test("a budget in which nothing could be tried proves nothing", async () => {
+  const report = await certify({
+    lab,
+    rules: [rule()],
+    waivers: [],
+    profiles: ["core"],
+    kitVersion: "0.0.0",
+    command: "svc conformance it",
+    startedAt: "2026-07-01T00:00:00Z",
+    budget: { ms: 1_000, effort: 0.02, leftMs: () => 0 },
+  });
+  expect(report.verdict).toBe("failed");
+});

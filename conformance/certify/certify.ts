@@ -6,7 +6,8 @@ import type { ConformanceReport, Problem, Result, RuleReport } from "../contract
 import type { Evidence, Profile, Reporter, Rule } from "../contract/rule.ts";
 import { countRunsOf } from "../contract/run-count.ts";
 import type { Waiver } from "../contract/settings.ts";
-import { countResults } from "../report/results.ts";
+import { countResults, durationText } from "../report/results.ts";
+import { byTelling } from "./telling.ts";
 import { applyWaivers } from "./waivers.ts";
 
 /** The part of a lab that a report needs, whatever rules try in it. */
@@ -28,6 +29,15 @@ export interface TriedLab {
   readonly runCount: number;
 }
 
+/** Time for all rules together. */
+export interface Budget {
+  readonly ms: number;
+  /** What is left of it now; ms. */
+  leftMs(): number;
+  /** The part of each sample that is taken, so that all rules fit. */
+  readonly effort: number;
+}
+
 export interface CertifyOptions<Subject> {
   readonly lab: Subject & TriedLab;
   readonly rules: readonly Rule<Subject>[];
@@ -37,6 +47,8 @@ export interface CertifyOptions<Subject> {
   /** The command line that tries one rule of this connector again, without `--rules`. */
   readonly command: string;
   readonly startedAt: string;
+  /** The rules that find most for their time are tried first, and none is begun when it is spent. */
+  readonly budget?: Budget | undefined;
   /** When it aborts, no further rule is tried, and the one that is being tried counts for nothing. */
   readonly signal?: AbortSignal | undefined;
   readonly onStarted?: ((rule: Rule<Subject>) => void) | undefined;
@@ -50,12 +62,16 @@ export async function certify<Subject>(
   const { lab, rules, profiles, kitVersion, startedAt } = options;
   const startMs = performance.now();
   const reported = new Map<Rule<Subject>, RuleReport>();
-  const waiting = [...rules];
+  const { budget } = options;
+  const waiting = budget ? rules.toSorted(byTelling) : [...rules];
   const tryNext = async () => {
     for (let rule = waiting.shift(); rule; rule = waiting.shift()) {
       if (options.signal?.aborted) return;
       options.onStarted?.(rule);
-      const report = await tryRule(rule, lab, options.command);
+      const isLeftOut = budget !== undefined && budget.leftMs() <= 0;
+      const report = isLeftOut
+        ? leaveOut(rule, lab, budget, options.command)
+        : await tryRule(rule, lab, options.command);
       if (options.signal?.aborted) return;
       reported.set(rule, report);
       options.onFinished?.(report);
@@ -89,6 +105,7 @@ export async function certify<Subject>(
     profiles,
     seed: lab.seed,
     isExhaustive: lab.isExhaustive,
+    ...(budget ? { budget: { ms: budget.ms, effort: budget.effort } } : {}),
     startedAt,
     durationMs: Math.round(performance.now() - startMs),
     runCount: lab.runCount,
@@ -149,18 +166,43 @@ export async function tryRule<Subject>(
       evidence: [],
     });
   }
-  const { id, level, profile, title, why, fix } = rule;
   return {
-    ...{ id, level, profile, title, why, fix, result },
+    ...describe(rule, lab, command),
+    result,
     subjectCount: subjects.size,
     subjects: [...subjects].slice(0, maxSubjects),
     problems,
     ...(reason === undefined ? {} : { reason }),
     runCount: runs.count,
     durationMs: Math.round(performance.now() - startMs),
-    repro: `${command} --rules ${id} --seed ${lab.seed}${lab.isExhaustive ? " --exhaustive" : ""}`,
   };
 }
+
+/** What a report says of a rule whatever came of it. */
+const describe = <Subject>(
+  { id, level, profile, title, why, fix }: Rule<Subject>,
+  lab: TriedLab,
+  command: string,
+) => ({
+  ...{ id, level, profile, title, why, fix },
+  repro: `${command} --rules ${id} --seed ${lab.seed}${lab.isExhaustive ? " --exhaustive" : ""}`,
+});
+
+const leaveOut = <Subject>(
+  rule: Rule<Subject>,
+  lab: TriedLab,
+  { ms }: Budget,
+  command: string,
+): RuleReport => ({
+  ...describe(rule, lab, command),
+  result: "left-out",
+  reason: `the budget of ${durationText(ms)} was spent on rules that find more in less time`,
+  subjectCount: 0,
+  subjects: [],
+  problems: [],
+  runCount: 0,
+  durationMs: 0,
+});
 
 function resultOf(
   { level }: Pick<Rule, "level">,

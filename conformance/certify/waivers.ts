@@ -1,6 +1,8 @@
 import type { Result, RuleReport } from "../contract/report.ts";
 import type { Waiver } from "../contract/settings.ts";
 
+/** Results that say nothing of the connector. */
+const nothing: readonly Result[] = ["not-applicable", "waived", "left-out"];
 const waivable: readonly Result[] = ["fail", "warn", "vacuous"];
 
 /**
@@ -29,10 +31,10 @@ export function applyWaivers(
       reason: `waived by ${waiver.owner} until ${waiver.expires}: ${waiver.reason}`,
     };
   });
-  const proved = reports.filter(({ result }) => result !== "not-applicable" && result !== "waived");
+  const proved = reports.filter(({ result }) => !nothing.includes(result));
   if (reports.length === 0) remarks.push("No rule was tried.");
   else if (proved.length === 0)
-    remarks.push("Nothing was proved: every rule was waived or does not apply.");
+    remarks.push("Nothing was proved: every rule was waived, left out or does not apply.");
   return { reports, remarks };
 }
 

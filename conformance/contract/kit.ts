@@ -22,6 +22,11 @@ export interface KitOptions {
   readonly isExhaustive: boolean;
   /** Part of each sample of runs of a source that is taken. Default by the kind of subject. */
   readonly effort?: number | undefined;
+  /**
+   * Time for all rules of a source together; those that find most are tried first, and the report
+   * lists what was left out. Default: as much as they need. ms.
+   */
+  readonly budgetMs?: number | undefined;
   /** The operator's network settings. */
   readonly network?: Partial<NetworkSettings> | undefined;
   /** The command that does this again, without --rules and --seed. */

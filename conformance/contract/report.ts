@@ -1,8 +1,9 @@
 import type { Evidence, Level, Profile } from "./rule.ts";
 
 /**
- * pass · fail (MUST) · warn (SHOULD) · waived · not-applicable (listed, with the reason) · vacuous
- * (nothing was looked at: fails) · error (the kit's own fault: exit 2).
+ * pass · fail (MUST) · warn (SHOULD) · waived · not-applicable (listed, with the reason) · left-out
+ * (the budget was spent before it) · vacuous (nothing was looked at: fails) · error (the kit's own
+ * fault: exit 2).
  */
 export const results = [
   "pass",
@@ -10,6 +11,7 @@ export const results = [
   "warn",
   "waived",
   "not-applicable",
+  "left-out",
   "vacuous",
   "error",
 ] as const;
@@ -33,7 +35,7 @@ export interface RuleReport {
   /** The first of them. */
   readonly subjects: readonly string[];
   readonly problems: readonly Problem[];
-  /** Why it does not apply, is waived, or went wrong. */
+  /** Why it does not apply, is waived, was left out, or went wrong. */
   readonly reason?: string;
   /** Runs of the connector that this rule caused. */
   readonly runCount: number;
@@ -51,6 +53,8 @@ export interface ConformanceReport {
   readonly profiles: readonly Profile[];
   readonly seed: number;
   readonly isExhaustive: boolean;
+  /** Time that was to be spent, and the part of each sample that it allowed. */
+  readonly budget?: { readonly ms: number; readonly effort: number };
   /** RFC 3339. */
   readonly startedAt: string;
   readonly durationMs: number;

@@ -58,9 +58,9 @@ const efforts: Record<TargetKind, number> = { module: 1, program: 1, worker: 0.2
  * @throws UnusableError when the connector, its settings or its recordings do not allow any rule to
  * be tried
  */
-export async function openLab(options: LabOptions): Promise<Lab & { readonly runCount: number }> {
+export async function openLab(options: LabOptions): Promise<OpenLab> {
   const { target, settings, seed, isExhaustive, todayMs } = options;
-  const effort = options.effort ?? efforts[target.kind];
+  let effort = options.effort ?? efforts[target.kind];
   const startMs = options.database
     ? todayMs
     : Date.parse(options.fixtures.recordings[0]?.metadata.clock_origin ?? "");
@@ -115,7 +115,7 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
   const kept = new Map<string, Promise<unknown>>();
   const random = createRandom(seed);
 
-  const lab: Lab & { readonly runCount: number } = {
+  const lab: OpenLab = {
     target,
     settings,
     seed,
@@ -144,6 +144,13 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     get runCount() {
       return runner.runCount;
     },
+    runMs: () => (timers.now() - specStartMs) / runner.runCount,
+    get effort() {
+      return effort;
+    },
+    limitEffort(most) {
+      effort = Math.min(effort, most);
+    },
     run: runner.run,
     once<T>(name: string, work: () => Promise<T>): Promise<T> {
       const known = kept.get(name) ?? work();
@@ -161,6 +168,16 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
         : random.sample(items, Math.max(smallestSample, Math.round(most * effort))),
   };
   return lab;
+}
+
+export interface OpenLab extends Lab {
+  readonly runCount: number;
+  /** What a run has taken on average since the lab was opened; ms. */
+  runMs(): number;
+  /** Part of each sample that is taken. */
+  readonly effort: number;
+  /** Takes smaller samples from now on. */
+  limitEffort(most: number): void;
 }
 
 interface Runner {

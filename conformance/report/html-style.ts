@@ -27,7 +27,7 @@ code, pre { font: .8125rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, mo
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 
 .fail, .vacuous, .error { --tone: var(--fail); }
-.warn, .waived { --tone: var(--warn); }
+.warn, .waived, .left-out { --tone: var(--warn); }
 .pass { --tone: var(--pass); }
 .not-applicable { --tone: var(--rest); }
 .badge { color: var(--tone); border: 1px solid currentColor; border-radius: 1rem; padding: 0 .6rem; font-size: .8125rem; font-weight: 600; white-space: nowrap; }

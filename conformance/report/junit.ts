@@ -29,7 +29,7 @@ ${suites}${runSuite(report)}</testsuites>
 function suite(report: ConformanceReport, { name, rules }: RuleGroup): Markup {
   const counts = countResults(rules);
   const durationMs = rules.reduce((sum, rule) => sum + rule.durationMs, 0);
-  return markup`  <testsuite name="${line(name)}" tests="${rules.length}" failures="${counts.fail + counts.vacuous}" errors="${counts.error}" skipped="${counts.waived + counts["not-applicable"]}" time="${seconds(durationMs)}" timestamp="${timestamp(report)}">
+  return markup`  <testsuite name="${line(name)}" tests="${rules.length}" failures="${counts.fail + counts.vacuous}" errors="${counts.error}" skipped="${counts.waived + counts["not-applicable"] + counts["left-out"]}" time="${seconds(durationMs)}" timestamp="${timestamp(report)}">
 ${rules.map((rule) => testCase(name, rule))}  </testsuite>
 `;
 }
@@ -49,6 +49,7 @@ function outcome(rule: RuleReport): Markup | undefined {
       return markup`<system-out>${text()}</system-out>`;
     case "waived":
     case "not-applicable":
+    case "left-out":
       return markup`<skipped message="${line(`${rule.result}: ${rule.reason ?? "no reason given"}`)}"/>`;
     case "error":
       return markup`<error type="error" message="${message}">${text()}</error>`;

@@ -24,6 +24,12 @@ export const resultWords: Readonly<Record<Result, ResultWords>> = {
     heading: "Not applicable",
     colour: "gray",
   },
+  "left-out": {
+    sign: "…",
+    count: "left out",
+    heading: "Left out, since the budget was spent",
+    colour: "yellow",
+  },
   pass: { sign: "✓", count: "passed", heading: "Passed", colour: "green" },
 };
 
@@ -34,6 +40,7 @@ export const resultsByUrgency: readonly Result[] = [
   "vacuous",
   "warn",
   "waived",
+  "left-out",
   "not-applicable",
   "pass",
 ];
@@ -80,6 +87,7 @@ export function countResults(rules: readonly RuleReport[]): Readonly<Record<Resu
     vacuous: count("vacuous"),
     warn: count("warn"),
     waived: count("waived"),
+    "left-out": count("left-out"),
     "not-applicable": count("not-applicable"),
     pass: count("pass"),
   };

@@ -41,6 +41,7 @@ export function renderText(
     table(report.rules, columns, paint),
     ...rulesWith(report.rules, problemResults).map((rule) => failure(rule, paint)),
     ...reasons(report.rules, "waived", paint),
+    ...reasons(report.rules, "left-out", paint),
     ...reasons(report.rules, "not-applicable", paint),
     summary(report, paint),
   ];
@@ -53,6 +54,7 @@ function heading(report: ConformanceReport, paint: Paint): readonly string[] {
     report.profiles.join(", "),
     `seed ${report.seed}`,
     report.isExhaustive ? "exhaustive" : "sampled",
+    ...(report.budget ? [budgetText(report.budget)] : []),
   ];
   return [
     `${paint("bold", `Conformance of ${logLine(connectorLabel(report))}`)} · ${facts.join(" · ")}`,
@@ -106,6 +108,9 @@ function reasons(
     `  ${sign} ${rule.id.padEnd(idWidth)}  ${logLine(rule.reason ?? "no reason given")}`;
   return [[paint("bold", title), ...listed.map(line)]];
 }
+
+const budgetText = ({ ms, effort }: NonNullable<ConformanceReport["budget"]>) =>
+  `budget ${durationText(ms)}: ${Math.max(1, Math.round(effort * 100))} % of each sample`;
 
 function summary(report: ConformanceReport, paint: Paint): readonly string[] {
   const colour = report.verdict === "passed" ? "green" : "red";

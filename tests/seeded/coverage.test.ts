@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { loadRules } from "../../conformance/certify/load-rules.ts";
+import { telling } from "../../conformance/certify/telling.ts";
 import { defectNames, readDefect } from "../../fixtures/reference/lab.ts";
 
 const rules = await loadRules();
@@ -17,4 +18,14 @@ test("every rule has a defect that it alone finds", () => {
     defects.filter(({ also = [] }) => also.length === 0).map(({ rule }) => rule),
   );
   expect(rules.map(({ id }) => id).filter((id) => !alone.has(id))).toEqual([]);
+});
+
+test("a budget is planned by defects that each rule does find", () => {
+  const found = (id: string) =>
+    defects.filter(({ rule, also = [] }) => rule === id || also.includes(id)).length;
+  const wrong = rules.filter(({ id }) => {
+    const { finds = 0 } = telling[id] ?? {};
+    return finds < 1 || finds > found(id);
+  });
+  expect(wrong.map(({ id }) => id)).toEqual([]);
 });
