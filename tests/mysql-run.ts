@@ -1,6 +1,6 @@
 /**
- * The mysql connector in this process, on a real broker: for tests that read often, without a worker
- * between.
+ * The mysql connector in this process, on a real broker: for tests that read often, without a
+ * worker between.
  */
 import type { RowCondition, Stream, TextValues } from "svc-connectors";
 import source from "../connectors/sources/mysql/index.ts";
@@ -14,7 +14,9 @@ export interface MysqlReadOptions {
   readonly filter?: readonly object[] | undefined;
 }
 
-/** Reads a stream. Gives the numbers of its column `id`, the states, and the error if there is one. */
+/**
+ * Reads a stream. Gives the numbers of its column `id`, the states, and the error if there is one.
+ */
 export async function readMysql(
   settings: { readonly [name: string]: string | number | object },
   name: string,

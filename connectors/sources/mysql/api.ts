@@ -19,7 +19,9 @@ export interface Session {
 const settings =
   "SET NAMES utf8mb4, sql_mode = '', time_zone = '+00:00', sql_select_limit = 18446744073709551615";
 
-/** Limits on what may hang, and none on what may take long. Names that a server lacks are skipped. */
+/**
+ * Limits on what may hang, and none on what may take long. Names that a server lacks are skipped.
+ */
 const furtherSettings: Readonly<Record<string, string>> = {
   lock_wait_timeout: "60",
   innodb_lock_wait_timeout: "60",

@@ -1,4 +1,6 @@
-/** Rows of the server as columns: texts one after another, as they come, or as their type has them. */
+/**
+ * Rows of the server as columns: texts one after another, as they come, or as their type has them.
+ */
 import {
   type Batch,
   type BatchField,

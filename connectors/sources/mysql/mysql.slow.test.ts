@@ -1,4 +1,6 @@
-/** The connector in its sandbox, on a real MariaDB whose own settings are as unlike as they can be. */
+/**
+ * The connector in its sandbox, on a real MariaDB whose own settings are as unlike as they can be.
+ */
 import { type CatalogStream, createHost } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
