@@ -85,6 +85,7 @@ export const supported = {
   AddedFieldDefinition: "path value value_type",
   RemoveFields: "field_pointers condition",
   KeysToLower: "",
+  KeysToSnakeCase: "",
   KeysReplace: "old new",
   FlattenFields: "flatten_lists",
   DpathFlattenFields: "field_path delete_origin_value replace_record key_transformation",

@@ -11,7 +11,7 @@ export type Transform = (record: Row, scope: Scope) => void;
 
 export const transformationTypes = [
   ...(["AddFields", "RemoveFields", "KeysToLower", "KeysReplace", "FlattenFields"] as const),
-  "DpathFlattenFields",
+  ...(["DpathFlattenFields", "KeysToSnakeCase"] as const),
 ] as const;
 
 export function compileTransformation(step: Component): Transform {
@@ -24,6 +24,8 @@ export function compileTransformation(step: Component): Transform {
           record,
           renamed(record, (name) => name.toLowerCase()),
         );
+    case "KeysToSnakeCase":
+      return (record) => replace(record, inSnakeCase(record));
     case "KeysReplace":
       return compileReplace(step);
     case "FlattenFields": {
@@ -35,6 +37,24 @@ export function compileTransformation(step: Component): Transform {
     default:
       return compileAdd(step);
   }
+}
+
+/** Words are runs of letters, with capitals at their beginning, and numbers; accents are dropped. */
+function inSnakeCase(record: Row): Row {
+  return Object.fromEntries(
+    Object.entries(record).map(([name, value]) => {
+      const plain = name.normalize("NFKD").replace(/\p{M}/gu, "");
+      const words = [...plain.matchAll(/[A-Z]+[a-z]*|[a-z]+|\d+|([^a-zA-Z\d]+)/g)].map(
+        ([word, other]) => (other === undefined ? word.toLowerCase() : ""),
+      );
+      // What stands between words separates them; at an end it leaves an underscore.
+      const kept = words.filter(
+        (word, index) => word !== "" || index === 0 || index === words.length - 1,
+      );
+      if (/^\d+$/.test(kept[0] ?? "")) kept.unshift("");
+      return [kept.join("_"), isMapping(value) ? inSnakeCase(value as Row) : value];
+    }),
+  );
 }
 
 function compileRemove(step: Component): Transform {
