@@ -1,0 +1,536 @@
+/**
+ * A year of an instance in minutes: pipelines on schedules, a provider that fails, people and agents
+ * who do what they like, changed tokens and keys, stops, lost leases and power cuts. One seed is one
+ * year. Every promise is checked on the way and at the end; what breaks one is thrown.
+ */
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { JobRow, JobRunner } from "../../control/contract/job.ts";
+import { createSession } from "../../control/members/sessions.ts";
+import { addMember, createUser, createWorkspace } from "../../control/members/workspaces.ts";
+import {
+  type CertificateAuthority,
+  createCertificateAuthority,
+} from "../../simulators/certificates.ts";
+import type { Fault } from "../../simulators/simulator/faults.ts";
+import { startServer } from "../../simulators/simulator/server.ts";
+import { type Accounts, startAccounts } from "./accounts.ts";
+import { copyOf, createSoakClock, type Instance, openInstance } from "./instance.ts";
+import { createJobs, type Jobs } from "./jobs.ts";
+import { actOnce, type Deed, type Pipeline, type Scene, type Tokens } from "./people.ts";
+import {
+  checkAudit,
+  checkJobs,
+  checkQuiet,
+  checkRows,
+  checkSchedules,
+  createSearch,
+  type SeenJobs,
+} from "./promises.ts";
+import { createDecisions, type Random } from "./random.ts";
+
+export interface SoakOptions {
+  readonly seed: number;
+  /** Empty. */
+  readonly folder: string;
+  readonly days: number;
+  /** Between two looks at what is due. */
+  readonly turnHours: number;
+  /** Pipelines that read a provider of their own, and such that only come and go. */
+  readonly pipelines: { readonly real: number; readonly light: number };
+  /** What people and agents do in a day. */
+  readonly deedsPerDay: number;
+  /** `postgres://…`; undefined: embedded. */
+  readonly databaseUrl?: string | undefined;
+  /** Called after each thirty days. */
+  readonly onMonth?: ((month: Month) => void) | undefined;
+}
+
+/** What the instance takes, to compare the end with the beginning. */
+export interface Month {
+  readonly day: number;
+  readonly heapBytes: number;
+  readonly jobs: number;
+  /** Of the processor, for each job; what the checks take is in it. */
+  readonly cpuMsPerJob: number;
+  /** Rows of the tables that retention looks after. */
+  readonly rows: number;
+}
+
+export interface SoakReport {
+  readonly months: readonly Month[];
+  /** What was done, in its order. */
+  readonly deeds: readonly Deed[];
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+const startMs = Date.parse("2026-01-01T00:00:00Z");
+const hourMs = 3_600_000;
+/** Longer than a lease. */
+const leaseIsOverMs = 60_000;
+
+const faults: readonly Fault[] = [
+  { type: "status", status: 500 },
+  { type: "status", status: 429, headers: { "retry-after": "120" } },
+  { type: "status", status: 503 },
+  { type: "echo_authorization" },
+  { type: "stack_trace" },
+  { type: "malformed_json" },
+  { type: "truncated" },
+  { type: "reset" },
+];
+
+export async function soak(options: SoakOptions): Promise<SoakReport> {
+  const year = await beginYear(options);
+  try {
+    const turnsPerMonth = Math.round((30 * 24) / options.turnHours);
+    for (let turn = 1; turn * options.turnHours <= options.days * 24; turn += 1) {
+      await year.turn();
+      if (turn % turnsPerMonth === 0) options.onMonth?.(await year.endMonth());
+    }
+    return await year.end();
+  } finally {
+    await year[Symbol.asyncDispose]();
+  }
+}
+
+async function beginYear(options: SoakOptions) {
+  const random = createDecisions(options.seed);
+  const clock = createSoakClock(startMs);
+  const authority = await createCertificateAuthority();
+  const accounts = await startAccounts({
+    seed: options.seed,
+    count: options.pipelines.real,
+    now: clock.now,
+    authority,
+  });
+  const heard: string[] = [];
+  let folderCount = 0;
+  const nextFolder = () => join(options.folder, `instance-${folderCount++}`);
+  let folder = nextFolder();
+  await mkdir(folder, { recursive: true });
+  const receiver = await startReceiver(accounts, random, authority);
+  const open = () =>
+    openInstance({
+      folder,
+      databaseUrl: options.databaseUrl,
+      clock,
+      seams: receiver.seams,
+      approvedHosts: [accounts.hostname],
+      hear: (text) => heard.push(text),
+    });
+  let instance = await open();
+  const { workspaceId, tokens } = await addPeople(instance);
+  const pipelines: Pipeline[] = [];
+  const given: string[] = Object.values(tokens);
+  const counts: Record<string, number> = {};
+  const count = (name: string, more = 1) => {
+    counts[name] = (counts[name] ?? 0) + more;
+  };
+  let number = 0;
+  const scene: Omit<Scene, "instance"> = {
+    random,
+    workspaceId,
+    tokens,
+    pipelines,
+    given,
+    nextNumber: () => ++number,
+    addLight: () => addLight(instance, scene),
+  };
+  await addPipelines(instance, scene, accounts, options.pipelines);
+  let turnCount = 0;
+  const momentOf = ({ subject_id, attempt }: JobRow) =>
+    `${pipelines.find(({ id }) => id === subject_id)?.prefix} ${turnCount} ${attempt}`;
+  const light: JobRunner = async ({ job, progress }) => {
+    progress.add({ name: "campaigns" }, { emitted: 1, committed: 1 });
+    if (random.of(momentOf(job)).chance(0.1)) throw new Error("once");
+    return { status: "succeeded" };
+  };
+  const isReal = new Set(pipelines.flatMap(({ id, account }) => (account ? [id] : [])));
+  const openJobs = (hangs: number): Jobs =>
+    createJobs({
+      services: instance.services,
+      random,
+      hangs,
+      light,
+      isLight: (id) => !isReal.has(id),
+      momentOf,
+    });
+  let jobs = openJobs(0.02);
+  const seen: SeenJobs = new Map();
+  const deeds: Deed[] = [];
+  const months: Month[] = [];
+  let cpu = process.cpuUsage();
+  let jobsBefore = 0;
+  const secrets = () => [...given, ...accounts.accounts.flatMap(({ issued }) => issued)];
+
+  /** Everything stops, and is started again. */
+  async function restart(how: "stop" | "power cut"): Promise<void> {
+    count(how);
+    if (how === "stop") await jobs.giveBack();
+    const old = { instance, jobs, folder };
+    if (how === "power cut") {
+      folder = nextFolder();
+      await copyOf(old.folder, folder);
+    }
+    await old.jobs[Symbol.asyncDispose]();
+    await old.instance[Symbol.asyncDispose]();
+    if (how === "power cut") await rm(old.folder, { recursive: true });
+    instance = await open();
+    jobs = openJobs(0.02);
+  }
+
+  /** A process stood still for longer than its lease: another one takes its jobs over, then it wakes up. */
+  async function takeOver(): Promise<void> {
+    count("lost leases", jobs.hanging.length);
+    clock.move(leaseIsOverMs);
+    await using others = openJobs(0);
+    await others.turn();
+    await jobs.wakeAll();
+    clock.move(2 * hourMs);
+    await others.turn();
+  }
+
+  async function runTurn(): Promise<void> {
+    await jobs.turn();
+    await checkSchedules(instance.services);
+    if (jobs.hanging.length > 0) {
+      const isCut = options.databaseUrl === undefined && random.chance(0.3);
+      if (isCut) await restart("power cut");
+      else await takeOver();
+    }
+    await checkJobs(instance.services, seen);
+    await checkSynced();
+    await instance.tell();
+  }
+
+  /** Attempts are counted; a first attempt that succeeded has just brought what there is. */
+  let attemptsFrom = new Date(startMs - 1);
+  async function checkSynced(): Promise<void> {
+    const rows = await instance.services.database.db
+      .selectFrom("job_attempts")
+      .innerJoin("jobs", "jobs.id", "job_attempts.job_id")
+      .select([
+        "jobs.subject_id",
+        "jobs.job_type",
+        "jobs.status",
+        "jobs.attempt",
+        "job_attempts.started_at",
+      ])
+      .where("job_attempts.started_at", ">", attemptsFrom)
+      .execute();
+    for (const row of rows) {
+      if (row.started_at && row.started_at > attemptsFrom) attemptsFrom = row.started_at;
+      const pipeline = pipelines.find(({ id }) => id === row.subject_id);
+      if (!pipeline?.account) continue;
+      pipeline.attemptCount += 1;
+      count("attempts");
+      const isSynced = row.job_type !== "clear" && row.status === "succeeded" && row.attempt === 1;
+      if (!isSynced || !random.chance(0.5)) continue;
+      await checkRows(instance.services, pipeline);
+      count("comparisons");
+    }
+  }
+
+  return {
+    async turn(): Promise<void> {
+      clock.move(options.turnHours * hourMs);
+      turnCount += 1;
+      for (const account of accounts.accounts) if (random.chance(0.4)) account.change(random);
+      accounts.faults.clear();
+      for (const { baseUrl } of accounts.accounts) {
+        const fault = random.pick(faults);
+        if (!fault || !random.chance(0.1)) continue;
+        const scope = { path: new URL(baseUrl).pathname, after: random.whole(0, 8) };
+        accounts.faults.inject(fault, { ...scope, times: random.whole(1, 12) });
+        count("faults");
+      }
+      const deedCount = (options.deedsPerDay * options.turnHours) / 24;
+      for (let left = deedCount; left > 0; left -= 1) {
+        if (left < 1 && !random.chance(left)) break;
+        clock.move(1_000);
+        const deed = await actOnce({ ...scene, instance });
+        if (deed) deeds.push(deed);
+      }
+      await runTurn();
+      if (random.chance(0.02)) await restart("stop");
+      if (random.chance(0.03)) {
+        await instance.operator.run("key.rotate", {});
+        count("key rotations");
+        if (random.chance(0.5)) await instance.operator.run("key.prune", {});
+      }
+      await instance.sweep();
+    },
+    async endMonth(): Promise<Month> {
+      hear();
+      const { db } = instance.services.database;
+      const total = await db
+        .selectFrom("jobs")
+        .select(({ fn }) => fn.countAll<string>().as("jobs"))
+        .executeTakeFirstOrThrow();
+      const used = process.cpuUsage(cpu);
+      const done = (counts.attempts ?? 0) - jobsBefore;
+      const month = {
+        day: Math.round((clock.now() - startMs) / 86_400_000),
+        heapBytes: await usedHeap(),
+        jobs: done,
+        cpuMsPerJob: (used.user + used.system) / 1_000 / Math.max(1, done),
+        rows: Number(total.jobs),
+      };
+      months.push(month);
+      cpu = process.cpuUsage();
+      jobsBefore = counts.attempts ?? 0;
+      return month;
+    },
+    /** Faults end, everything that waits is done, and every promise is checked. */
+    async end(): Promise<SoakReport> {
+      accounts.faults.clear();
+      receiver.mend();
+      await settleAll();
+      for (const pipeline of pipelines.filter(({ account }) => account)) {
+        await syncAtLast(pipeline);
+        await checkRows(instance.services, pipeline);
+      }
+      for (let round = 0; round < 12; round += 1) {
+        clock.move(12 * hourMs);
+        await instance.tell();
+      }
+      await instance.services.database.db
+        .updateTable("pipelines")
+        .set({ next_run_at: null })
+        .execute();
+      await settleAll();
+      await checkQuiet(instance.services);
+      await checkAudit(instance.services);
+      const metrics = await instance.call("GET", "/metrics", { token: tokens.admin });
+      if (metrics.status !== 200) throw new Error(`metrics: ${metrics.status}`);
+      const search = hear();
+      await search.database(instance.services);
+      await jobs[Symbol.asyncDispose]();
+      await instance[Symbol.asyncDispose]();
+      await search.files(folder);
+      return { months, deeds, counts };
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.allSettled([jobs[Symbol.asyncDispose]()]);
+      await Promise.allSettled([instance[Symbol.asyncDispose]()]);
+      await receiver.close();
+      await accounts.close();
+    },
+  };
+
+  /** Looks through what was said so far, and forgets it. */
+  function hear() {
+    const search = createSearch(secrets());
+    search.text("what was said", heard.splice(0).join("\n"));
+    return search;
+  }
+
+  async function settleAll(): Promise<void> {
+    for (let round = 0; round < 30; round += 1) {
+      clock.move(2 * hourMs);
+      await using quiet = openJobs(0);
+      await quiet.turn();
+      await checkJobs(instance.services, seen);
+      await checkSynced();
+      await instance.tell();
+    }
+  }
+
+  async function syncAtLast({ id, account }: Pipeline): Promise<void> {
+    const options = { token: tokens.admin, body: {} };
+    const found = await instance.call("GET", "/approvals?status=pending", options);
+    for (const { approval_id } of found.body.data.items)
+      await instance.call("POST", `/approvals/${approval_id}/reject`, {
+        token: tokens.admin,
+        body: { reason: "the year is over" },
+      });
+    await instance.call("POST", `/pipelines/${id}/resume`, options);
+    const made = await instance.call("POST", `/pipelines/${id}/sync`, {
+      token: tokens.admin,
+      body: { confirm_deletes: true },
+    });
+    if (made.status !== 202) throw new Error(`the last sync: ${JSON.stringify(made.body)}`);
+    account?.endOld();
+    await using quiet = openJobs(0);
+    await quiet.turn();
+    const job = await instance.call("GET", `/jobs/${made.body.data.job.job_id}`, options);
+    if (job.body.data.status !== "succeeded")
+      throw new Error(`the last sync: ${JSON.stringify(job.body.data)}`);
+    await checkSynced();
+  }
+}
+
+/** The heap after everything that can go has gone. */
+async function usedHeap(): Promise<number> {
+  const { setFlagsFromString } = await import("node:v8");
+  const { runInNewContext } = await import("node:vm");
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+async function addPeople(instance: Instance) {
+  const { db } = instance.services.database;
+  const now = new Date(instance.services.clock.now());
+  const workspaceId = await createWorkspace(db, { name: "Soak", slug: "soak" }, now);
+  const lifetimeMs = 800 * 24 * hourMs;
+  const person = async (role: "admin" | "editor" | "runner" | "viewer") => {
+    const userId = await createUser(db, { email: `${role}@example.com`, name: role }, now);
+    await addMember(db, { workspaceId, userId, role }, now);
+    const { token } = await createSession(db, { userId, client: "api", lifetimeMs }, now);
+    return { userId, token };
+  };
+  const [admin, editor, runner, viewer] = [
+    await person("admin"),
+    await person("editor"),
+    await person("runner"),
+    await person("viewer"),
+  ];
+  const agent = { userId: editor.userId, client: "mcp", role: "editor", lifetimeMs } as const;
+  const tokens: Tokens = {
+    admin: admin.token,
+    editor: editor.token,
+    runner: runner.token,
+    viewer: viewer.token,
+    agent: (await createSession(db, agent, now)).token,
+  };
+  return { workspaceId, tokens };
+}
+
+type Setting = Pick<Scene, "tokens" | "random" | "pipelines" | "given" | "nextNumber">;
+
+/** Asks for something that must be done. */
+async function must(
+  instance: Instance,
+  token: string,
+  path: string,
+  body: object,
+  { isShownOnce = false } = {},
+) {
+  const answer = await instance.call("POST", path, { token, body, isShownOnce });
+  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+  return answer.body.data;
+}
+
+async function addPipelines(
+  instance: Instance,
+  scene: Setting,
+  { accounts }: Accounts,
+  { light }: SoakOptions["pipelines"],
+): Promise<void> {
+  const { tokens, pipelines, random, given } = scene;
+  const ask = (path: string, body: object) => must(instance, tokens.editor, path, body);
+  const destinations: string[] = [];
+  for (const file of ["first", "second"])
+    destinations.push(
+      (
+        await ask("/destinations", {
+          name: file,
+          connector_id: "conn_duckdb",
+          configuration: { file },
+        })
+      ).destination_id,
+    );
+  for (const [index, account] of accounts.entries()) {
+    const credentialName = `account-${String(index).padStart(4, "0")}`;
+    const { credential_handle } = await ask("/credentials/mailer/api-token", {
+      base_url: account.baseUrl,
+      api_token: account.issue(),
+      name: credentialName,
+    });
+    const into = index % 3 === 2 ? "append" : "append_dedup";
+    const deletes =
+      into === "append" ? "none" : ((["hard", "soft", "none"] as const)[index % 5] ?? "hard");
+    const { source_id } = await ask("/sources", {
+      name: credentialName,
+      connector_id: "conn_mailer_product_edm",
+      credential_handle,
+      configuration: { base_url: account.baseUrl, lookback_days: into === "append" ? 0 : 30 },
+    });
+    const prefix = `r${index}_`;
+    const destinationId = destinations[index % 2] ?? "";
+    const { pipeline_id: id } = await ask("/pipelines", {
+      name: credentialName,
+      source_id,
+      destination_id: destinationId,
+      prefix,
+      streams: [
+        { name: "email_lists", sync_mode: "full_refresh", destination_sync_mode: "overwrite" },
+        {
+          name: "campaigns",
+          sync_mode: "incremental",
+          destination_sync_mode: into,
+          cursor_field: ["sent_at"],
+          ...(deletes === "none" ? {} : { detect_deletes: deletes }),
+        },
+      ],
+      schedule: { type: "basic", units: random.whole(2, 10), time_unit: "days" },
+    });
+    pipelines.push({
+      id,
+      prefix,
+      destinationId,
+      account,
+      credentialName,
+      into,
+      deletes,
+      attemptCount: 0,
+    });
+  }
+  for (let left = light; left > 0; left -= 1) await addLight(instance, scene);
+  const url = "https://hooks.example.com/svc";
+  const body = { name: "Ours", url };
+  const hook = await must(instance, tokens.admin, "/webhook-endpoints", body, {
+    isShownOnce: true,
+  });
+  given.push(hook.signing_secret);
+}
+
+async function addLight(instance: Instance, scene: Setting): Promise<void> {
+  const { tokens, pipelines, random } = scene;
+  const [like] = pipelines;
+  if (!like) throw new Error("no pipeline to copy");
+  const { body } = await instance.call("GET", `/pipelines/${like.id}`, { token: tokens.editor });
+  const prefix = `l${scene.nextNumber()}_`;
+  instance.services.clock.sleep(1_000);
+  const { pipeline_id: id } = await must(instance, tokens.editor, "/pipelines", {
+    name: prefix,
+    source_id: body.data.source_id,
+    destination_id: body.data.destination_id,
+    prefix,
+    streams: [
+      { name: "email_lists", sync_mode: "full_refresh", destination_sync_mode: "overwrite" },
+    ],
+    schedule: { type: "basic", units: random.whole(1, 20), time_unit: "days" },
+  });
+  pipelines.push({ ...like, id, prefix, account: undefined, deletes: "none", attemptCount: 0 });
+}
+
+/** Takes the events, unless it is broken, and leads the instance to the accounts and to itself. */
+async function startReceiver(accounts: Accounts, random: Random, authority: CertificateAuthority) {
+  let isMended = false;
+  const hostname = "hooks.example.com";
+  const receiver = await startServer({
+    hostname,
+    authority,
+    answer: () => ({
+      status: !isMended && random.chance(0.1) ? 503 : 204,
+      headers: {},
+      body: Buffer.alloc(0),
+    }),
+  });
+  const of = (host: string) => (host === hostname ? receiver : accounts).seams;
+  return {
+    close: receiver.close,
+    mend() {
+      isMended = true;
+    },
+    seams: {
+      resolve: (host: string) => of(host).resolve(host),
+      dial: (target: Parameters<typeof accounts.seams.dial>[0]) => of(target.host).dial(target),
+      ca: accounts.seams.ca,
+    },
+  };
+}
