@@ -10,6 +10,8 @@ export interface FileDeclaration {
   /** The setting that holds the name. */
   readonly name: string;
   readonly ending: string;
+  /** What is there is a folder of files. */
+  readonly isFolder?: boolean | undefined;
 }
 
 const fileName = "conformance";
@@ -35,7 +37,11 @@ export async function createFilePlace(
     sql: declaration.ending === ".duckdb" ? (statement) => runDuckdb(path, statement) : undefined,
     files: async () => (await readdir(folder)).sort(),
     unwritable: () =>
-      Promise.all(obstacles.map((makeUnwritable) => makeUnwritable(context, declaration, config))),
+      Promise.all(
+        (declaration.isFolder ? [...obstaclesOfAll] : [...obstaclesOfAll, folderInTheWay]).map(
+          (makeUnwritable) => makeUnwritable(context, declaration, config),
+        ),
+      ),
     remove: () => rm(folder, { recursive: true, force: true }),
   });
 }
@@ -55,9 +61,9 @@ async function runDuckdb(path: string, statement: string): Promise<void> {
 
 const noDatabase = "This was never a database, and somebody needs it.\n".repeat(200);
 
-const obstacles: readonly ((
-  ...given: Parameters<typeof createFilePlace>
-) => Promise<UnwritablePlace>)[] = [
+type MakeObstacle = (...given: Parameters<typeof createFilePlace>) => Promise<UnwritablePlace>;
+
+const obstaclesOfAll: readonly MakeObstacle[] = [
   (...given) =>
     makeUnwritable(given, "the file is a text that somebody keeps there", {
       make: (path) => writeFile(path, noDatabase),
@@ -65,12 +71,6 @@ const obstacles: readonly ((
         (await readFile(path, "utf8").catch(() => "")) === noDatabase
           ? undefined
           : "the text is changed",
-    }),
-  (...given) =>
-    makeUnwritable(given, "a folder has the name of the file", {
-      make: (path) => mkdir(path),
-      damage: async (path) =>
-        (await stat(path).catch(() => undefined))?.isDirectory() ? undefined : "the folder is gone",
     }),
   (...given) =>
     makeUnwritable(given, "a file is in the place of the folder", {
@@ -84,6 +84,14 @@ const obstacles: readonly ((
           : "the file is changed",
     }),
 ];
+
+/** Of a destination that wants a file. */
+const folderInTheWay: MakeObstacle = (...given) =>
+  makeUnwritable(given, "a folder has the name of the file", {
+    make: (path) => mkdir(path),
+    damage: async (path) =>
+      (await stat(path).catch(() => undefined))?.isDirectory() ? undefined : "the folder is gone",
+  });
 
 async function makeUnwritable(
   given: Parameters<typeof createFilePlace>,

@@ -37,6 +37,8 @@ export interface LocalFile<Field extends string = string> {
   readonly name: Field;
   /** For instance ".duckdb". */
   readonly ending: string;
+  /** It is a folder of files, which is made when it is missing. */
+  readonly isFolder?: boolean;
 }
 
 /** Declares a file by the name of the config property that holds its name. */

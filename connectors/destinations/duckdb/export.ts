@@ -34,7 +34,7 @@ export async function exportParquet(path: string, table: string, file: string): 
 }
 
 /** DuckDB writes integers beyond 64 bits as doubles, which round: they are decimals here, or text. */
-async function exactColumns(connection: DuckDBConnection, table: string): Promise<string> {
+export async function exactColumns(connection: DuckDBConnection, table: string): Promise<string> {
   const columns = (await connection.runAndReadAll(`DESCRIBE ${table}`)).getRowsJS();
   const list: string[] = [];
   for (const [column, type] of columns) {

@@ -1,0 +1,3 @@
+import { conformance } from "svc-connectors/conformance/vitest";
+
+await conformance("files");
