@@ -5,6 +5,9 @@ testRule(rule, {
   defects: {
     "leak-04-stack-logged": /a stack trace, "at .*LOG WARN/,
     "leak-04-place-in-message": /notes\.js:214:9/,
+    "leak-04-place-in-the-state": /notes\.js:214:9.*STATE/i,
+    "leak-04-stack-in-the-catalog": /a stack trace.*CATALOG/,
+    "leak-04-stack-as-analytics": /a stack trace.*TRACE ANALYTICS/,
     "leak-01-settings-in-message": /a stack trace/,
   },
 });

@@ -16,15 +16,18 @@ export default defineRule({
   profile: "core",
   since: "0.1.0",
   title:
-    "No path of the machine stands in what users read: file://, node_modules, working or home directory, /app and the like.",
+    "No path of the machine stands in what users read or keep, rows and states included: file://, node_modules, working or home directory, /app and the like.",
   why: "Paths name users, versions and the layout of the platform: what an attacker needs to know before the next step.",
   fix: "Name the setting or the stream in a message, never a file; do not pass on the messages of fs, import and child_process errors: they quote paths.",
   good: 'message: "The schema of the stream orders cannot be read. Report this to the author."',
   bad: "message: String(error) // \"ENOENT: no such file or directory, open '/app/schemas/orders.json'\"",
   async run(lab, report) {
     const own = ownFolders(lab);
-    await failForTextFindings(lab, report, (text) =>
-      pathsIn(text, own, lab.can("inside")).slice(0, 1),
+    await failForTextFindings(
+      lab,
+      report,
+      (text) => pathsIn(text, own, lab.can("inside")).slice(0, 1),
+      { withSideDoors: true },
     );
   },
 });
