@@ -78,6 +78,11 @@ export function EntityFields({
     return <ProblemNote error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === null) return null;
   const { brands, channels } = query.data;
+  // What was missing, and is chosen since, is said no more.
+  const missing = missingEntities(values);
+  const none = missingEntities({});
+  const faultOf = (name: (typeof entityFields)[number]) =>
+    faults[name] === none[name] ? missing[name] : faults[name];
   const portal = typeof values.portal_id === "string" ? values.portal_id : "";
   const brandIds = idsOf(values.brand_ids);
   const channelIds = idsOf(values.channel_ids);
@@ -101,7 +106,7 @@ export function EntityFields({
         value={portal}
         required
         disabled={isReadOnly}
-        error={faults.portal_id}
+        error={faultOf("portal_id")}
         data={[
           ...(portal === "" ? [{ value: "", label: "Choose…" }] : []),
           ...withUnknown(
@@ -126,7 +131,7 @@ export function EntityFields({
         value={[...brandIds]}
         required
         disabled={isReadOnly || portal === ""}
-        error={faults.brand_ids}
+        error={faultOf("brand_ids")}
         data={withUnknown(
           brandsHere.map(({ brand_id: value, name }) => ({ value, label: name ?? value })),
           brandIds,
@@ -142,7 +147,7 @@ export function EntityFields({
         value={[...channelIds]}
         required
         disabled={isReadOnly || brandIds.length === 0}
-        error={faults.channel_ids}
+        error={faultOf("channel_ids")}
         data={withUnknown(
           channelsHere.map(({ channel_id: value, brand_id: brand, name, network, status }) => ({
             value,
