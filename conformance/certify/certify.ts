@@ -149,7 +149,7 @@ export async function tryRule<Subject>(
   try {
     reason =
       (rule.needsProvider === false ? undefined : lab.missingProvider) ??
-      (await rule.notApplicable?.(lab));
+      (await countRunsOf(runs, async () => rule.notApplicable?.(lab)));
     if (reason === undefined) await countRunsOf(runs, () => rule.run(lab, report));
     result = reason !== undefined ? "not-applicable" : resultOf(rule, problemCount, subjects.size);
     if (result === "vacuous")
