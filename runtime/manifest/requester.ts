@@ -6,6 +6,7 @@ import { isJsonObject } from "../contract/json.ts";
 import { compileAuthenticator } from "./authenticator.ts";
 import { type Component, compileOptions, compileValue } from "./component.ts";
 import { compileErrorHandler, errorStatuses } from "./error-handler.ts";
+import { isMapping } from "./functions.ts";
 import { invalid } from "./invalid.ts";
 import { originOf, urlTemplateOf } from "./origins.ts";
 import { type Added, nothingAdded } from "./request-option.ts";
@@ -134,10 +135,22 @@ function compileBody(requester: Component): BodyOf {
     const fields = { ...(made as Record<string, PlainValue> | undefined), ...form };
     if (Object.keys(fields).length > 0)
       return { type: formType, text: new URLSearchParams(texts(fields)).toString() };
-    const document = { ...json(scope), ...signed.body_json, ...added.body_json };
+    const document = merge(merge(json(scope), signed.body_json), added.body_json);
     return { json: Object.keys(document).length === 0 ? undefined : document };
   };
 }
+
+type Fields = Record<string, PlainValue>;
+
+/** What is added within an object leaves the rest of the object as it is. */
+const merge = (own: Fields, added: Fields): Fields => {
+  const made = { ...own };
+  for (const [name, value] of Object.entries(added)) {
+    const inner = Object.hasOwn(made, name) ? made[name] : undefined;
+    made[name] = isMapping(inner) && isMapping(value) ? merge(inner, value) : value;
+  }
+  return made;
+};
 
 /** The path below the base, with one slash between them; a path that is a whole URL is that. */
 function joinUrl(base: string, path: string): string {

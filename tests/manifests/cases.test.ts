@@ -1,0 +1,18 @@
+import { globSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { supported } from "../../runtime/manifest/component.ts";
+
+test("every component that is supported is in a case that is compared", () => {
+  const cwd = fileURLToPath(new URL("cases/", import.meta.url));
+  const text = globSync("*.yaml", { cwd })
+    .map((file) => readFileSync(`${cwd}${file}`, "utf8"))
+    .join("\n");
+  const compared = new Set([...text.matchAll(/\btype: ([A-Z]\w+)/g)].map(([, type]) => type));
+  // These are never named: their type is known where they stand.
+  const unnamed = ["Rate"];
+  const missing = Object.keys(supported).filter(
+    (type) => !compared.has(type) && !unnamed.includes(type),
+  );
+  expect(missing).toEqual([]);
+});
