@@ -22,21 +22,24 @@ export async function installTypeScript(folder: string): Promise<Lack> {
   return await attempt("npm", ["install", "--silent", "--no-audit", ...npmPackages], folder);
 }
 
-/** Fetches the Python generator into a virtual environment of a folder. */
-export async function installPython(folder: string): Promise<Lack> {
+/** Fetches packages of Python into a virtual environment of a folder, `venv`. */
+export async function installPythonPackages(
+  folder: string,
+  packages: readonly string[],
+): Promise<Lack> {
   return (
     (await attempt("python3", ["-m", "venv", "venv"], folder)) ??
-    (await attempt(join(folder, "venv/bin/pip"), ["install", "-q", ...pythonPackages], folder))
+    (await attempt(join(folder, "venv/bin/pip"), ["install", "-q", ...packages], folder))
   );
 }
 
-/** Fetches PyAirbyte into a virtual environment of a folder. */
-export async function installPyAirbyte(folder: string): Promise<Lack> {
-  return (
-    (await attempt("python3", ["-m", "venv", "venv"], folder)) ??
-    (await attempt(join(folder, "venv/bin/pip"), ["install", "-q", "airbyte==0.71.3"], folder))
-  );
-}
+/** Fetches the Python generator. */
+export const installPython = (folder: string): Promise<Lack> =>
+  installPythonPackages(folder, pythonPackages);
+
+/** Fetches PyAirbyte. */
+export const installPyAirbyte = (folder: string): Promise<Lack> =>
+  installPythonPackages(folder, ["airbyte==0.71.3"]);
 
 async function attempt(command: string, args: readonly string[], cwd: string): Promise<Lack> {
   try {
