@@ -2,22 +2,18 @@
 import type { Output, SelectedStream } from "svc-connectors";
 import { systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { DeleteMode, DestinationStream } from "../../../../runtime/contract/destination.ts";
-import { toCatalogStream } from "../../../../runtime/worker/load.ts";
+import type { DeleteMode, DestinationStream } from "../runtime/contract/destination.ts";
+import { toCatalogStream } from "../runtime/worker/load.ts";
 import {
   findPostgres,
   type PostgresDatabase,
   type PostgresServer,
   startPostgres,
-} from "../../../../simulators/postgres-server.ts";
-import type { DestinationPlace } from "../../../../tests/destination-behaviour.ts";
-import { openDuckdbPlace } from "../../../../tests/duckdb-place.ts";
-import { openPostgresPlace } from "../../../../tests/postgres-place.ts";
-import {
-  createPostgresRun,
-  type PostgresSettings,
-  type PostgresState,
-} from "../../../../tests/postgres-run.ts";
+} from "../simulators/postgres-server.ts";
+import type { DestinationPlace } from "./destination-behaviour.ts";
+import { openDuckdbPlace } from "./duckdb-place.ts";
+import { openPostgresPlace } from "./postgres-place.ts";
+import { createPostgresRun, type PostgresSettings, type PostgresState } from "./postgres-run.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {
