@@ -62,7 +62,12 @@ export type { JsonObject, JsonSchema, JsonValue } from "./contract/json.ts";
 export { mysqlServer, mysqlSettings } from "./contract/mysql-settings.ts";
 export { batch, checkpoint, type Output, type Row, record, records } from "./contract/output.ts";
 export { postgresServer, postgresSettings } from "./contract/postgres-settings.ts";
-export { defineSource, type ReadRun, type Source, type StreamBeginning } from "./contract/source.ts";
+export {
+  defineSource,
+  type ReadRun,
+  type Source,
+  type StreamBeginning,
+} from "./contract/source.ts";
 export {
   Nullable,
   type PublicConfig,
