@@ -22,6 +22,8 @@ import { plentyOfRequests } from "../control.ts";
 /** Time passes when the soak says so, and where somebody sleeps. */
 export interface SoakClock extends Clock {
   move(durationMs: number): void;
+  /** Not back: what took longer than that took longer. */
+  moveTo(atMs: number): void;
 }
 
 const yieldMs = 5;
@@ -37,6 +39,9 @@ export function createSoakClock(startMs: number): SoakClock {
     },
     move(durationMs) {
       nowMs += durationMs;
+    },
+    moveTo(atMs) {
+      nowMs = Math.max(nowMs, atMs);
     },
   };
 }

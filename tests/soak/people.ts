@@ -110,7 +110,9 @@ async function cancelJob({
   pipelines,
 }: Scene): Promise<Answer | undefined> {
   const status = random.pick(["pending", "queued", "running", "incomplete"]);
-  const { body } = await instance.call("GET", `/jobs?status=${status}`, { token: tokens.runner });
+  const { body } = await instance.call("GET", `/jobs?status=${status}&limit=100`, {
+    token: tokens.runner,
+  });
   const place = ({ pipeline_id }: { pipeline_id: string }) =>
     pipelines.findIndex(({ id }) => id === pipeline_id);
   const open = body.data.items as { job_id: string; pipeline_id: string }[];

@@ -81,6 +81,9 @@ const faults: readonly Fault[] = [
 ];
 
 export async function soak(options: SoakOptions): Promise<SoakReport> {
+  // Waits have jitter, and how often somebody tries follows from it.
+  const { random } = Math;
+  Math.random = () => 0.5;
   const year = await beginYear(options);
   try {
     const turnsPerMonth = Math.round((30 * 24) / options.turnHours);
@@ -90,6 +93,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     }
     return await year.end();
   } finally {
+    Math.random = random;
     await year[Symbol.asyncDispose]();
   }
 }
@@ -192,8 +196,10 @@ async function beginYear(options: SoakOptions) {
   }
 
   async function runTurn(): Promise<void> {
+    // Jobs take their time: what comes due meanwhile is for the next turn.
+    const dueBy = new Date(clock.now());
     await jobs.turn();
-    await checkSchedules(instance.services);
+    await checkSchedules(instance.services, dueBy);
     if (jobs.hanging.length > 0) {
       const isCut = options.databaseUrl === undefined && random.chance(0.3);
       if (isCut) await restart("power cut");
@@ -234,8 +240,9 @@ async function beginYear(options: SoakOptions) {
 
   return {
     async turn(): Promise<void> {
-      clock.move(options.turnHours * hourMs);
       turnCount += 1;
+      // However long others have slept: what is due in a turn is the same in each run of a seed.
+      clock.moveTo(startMs + turnCount * options.turnHours * hourMs);
       for (const account of accounts.accounts) if (random.chance(0.4)) account.change(random);
       accounts.faults.clear();
       for (const { baseUrl } of accounts.accounts) {
@@ -355,8 +362,17 @@ async function beginYear(options: SoakOptions) {
     await using quiet = openJobs(0);
     await quiet.turn();
     const job = await instance.call("GET", `/jobs/${made.body.data.job.job_id}`, options);
-    if (job.body.data.status !== "succeeded")
-      throw new Error(`the last sync: ${JSON.stringify(job.body.data)}`);
+    if (job.body.data.status !== "succeeded") {
+      const { body } = await instance.call(
+        "GET",
+        `/jobs/${made.body.data.job.job_id}/logs`,
+        options,
+      );
+      const said = heard.filter((line) => line.includes('"level"')).slice(-20);
+      throw new Error(
+        `the last sync: ${JSON.stringify([job.body.data, body.data.items])}\n${said.join("")}`,
+      );
+    }
     await checkSynced();
   }
 }
@@ -494,7 +510,7 @@ async function addLight(instance: Instance, scene: Setting): Promise<void> {
   if (!like) throw new Error("no pipeline to copy");
   const { body } = await instance.call("GET", `/pipelines/${like.id}`, { token: tokens.editor });
   const prefix = `l${scene.nextNumber()}_`;
-  instance.services.clock.sleep(1_000);
+  await instance.services.clock.sleep(1_000);
   const { pipeline_id: id } = await must(instance, tokens.editor, "/pipelines", {
     name: prefix,
     source_id: body.data.source_id,
