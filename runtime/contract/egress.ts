@@ -331,7 +331,8 @@ export interface PostgresEgress<Field extends string = string> extends DatabaseE
   readonly kind: "postgres";
   /**
    * The setting with the name of a logical replication slot: where it is filled in, sessions of
-   * replication may be opened for this slot, and for temporary ones whose names begin with it.
+   * replication may read, make and drop this slot, and make temporary ones whose names begin with
+   * it.
    */
   readonly replicationSlot?: Field | `${Field}.${string}`;
 }

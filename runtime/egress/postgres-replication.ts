@@ -17,22 +17,23 @@ const name = "[a-z0-9_]{1,63}";
 const formats =
   "datestyle|timezone|intervalstyle|extra_float_digits|bytea_output|lc_monetary|idle_in_transaction_session_timeout";
 
-/** The commands, whole. The first group of those that have one is a slot. */
+/** The commands, whole. A group `slot` is the slot, and `own` one that ends with the session. */
 const commands = [
   /^IDENTIFY_SYSTEM$/,
   new RegExp(`^SET (?:${formats}) TO '[A-Za-z0-9_, ]{0,40}'$`),
   new RegExp(
-    `^CREATE_REPLICATION_SLOT "(${name})" (?:TEMPORARY )?LOGICAL pgoutput (?:NOEXPORT|EXPORT)_SNAPSHOT$`,
+    `^CREATE_REPLICATION_SLOT (?:"(?<slot>${name})"|"(?<own>${name})" TEMPORARY) LOGICAL pgoutput (?:NOEXPORT|EXPORT)_SNAPSHOT$`,
   ),
   new RegExp(
-    `^START_REPLICATION SLOT "(${name})" LOGICAL [0-9A-F]{1,8}/[0-9A-F]{1,8} \\(proto_version '1', publication_names '"${name}"'\\)$`,
+    `^START_REPLICATION SLOT "(?<slot>${name})" LOGICAL [0-9A-F]{1,8}/[0-9A-F]{1,8} \\(proto_version '1', publication_names '"${name}"'\\)$`,
   ),
-  new RegExp(`^DROP_REPLICATION_SLOT "(${name})"$`),
+  new RegExp(`^DROP_REPLICATION_SLOT "(?<slot>${name})"$`),
 ];
 
 /**
  * Watches what a client sends, in chunks of whole messages: half a message cannot be judged.
- * @param slot the slot that it may read, make and drop, and the beginning of the names of others
+ * @param slot the slot that it may read, make and drop; temporary ones, which it may only make,
+ * have names that begin with it
  * @returns a function that says whether the next bytes may be passed on
  */
 export function createReplicationGate(slot: string): (chunk: Buffer) => boolean {
@@ -68,9 +69,7 @@ function isCommand(body: Buffer, slot: string): boolean {
   if (!text.endsWith("\0")) return false;
   return commands.some((command) => {
     const match = command.exec(text.slice(0, -1));
-    const named = match?.[1];
-    return (
-      match !== null && (named === undefined || named === slot || named.startsWith(`${slot}_`))
-    );
+    const { slot: named = slot, own = `${slot}_` } = match?.groups ?? {};
+    return match !== null && named === slot && own.startsWith(`${slot}_`);
   });
 }

@@ -79,11 +79,13 @@ async function readStreams(
   const laneCount = Math.max(1, Math.min(parallelStreams, maxParallelStreams, streams.length));
   const nextShare = shareOut(streams, laneCount);
   let failure: ConnectorError | undefined;
+  // Of several workers none sees all streams of the run.
+  const isShared = isPart || laneCount > 1;
   const readLane = async () => {
     for (let share = nextShare(); share && !failure; share = nextShare()) {
       try {
         const selection = share.map(({ request }) => request);
-        await run.execute({ verb: "read", selection, isPart }, receive(share));
+        await run.execute({ verb: "read", selection, isPart: isShared }, receive(share));
         if (share.some(({ status, error }) => status === "incomplete" && !error))
           throw new ConnectorError("CONNECTOR_PROTOCOL", {
             problem: "it ended before its streams did",
