@@ -15,7 +15,7 @@ import { connectDocker } from "./container-docker.ts";
 const config = { api_token: "token-of-the-kit-0123456789" };
 const stream = {
   name: "notes",
-  json_schema: {},
+  json_schema: { type: "object", properties: { id: {}, title: {}, updated_at: {} } },
   supported_sync_modes: ["full_refresh", "incremental"],
 } as const;
 const read = (
