@@ -56,8 +56,11 @@ export {
   type QueryColumn,
   type QueryCommand,
   type QueryResult,
+  type StoreContext,
+  s3Bucket,
   type WriteCommand,
 } from "./contract/destination.ts";
+export type { ObjectStore, StoredObject } from "./contract/object-store.ts";
 export type { Sink, StreamStatus } from "./contract/sink.ts";
 export {
   type ColumnNames,

@@ -166,7 +166,7 @@ export interface DestinationLab {
     readonly syncModes: readonly DestinationSyncMode[];
     readonly hasQuery: boolean;
   };
-  readonly egress: "file" | "postgres";
+  readonly egress: "file" | "postgres" | "s3";
   readonly settings: ConformanceSettings;
   readonly seed: number;
   readonly isExhaustive: boolean;

@@ -60,6 +60,10 @@ export async function openDestinationLab(
       const config = fileConfig(egress, made.config);
       return () => createFilePlace(context, egress, config);
     }
+    if (egress.kind === "s3") {
+      missing = "the kit has no store of objects to write to";
+      return () => Promise.reject(new Error(missing));
+    }
     const server = await startPostgres();
     if ("missing" in server) {
       missing = server.missing;

@@ -115,7 +115,9 @@ function whereabouts({ egress, spec }: DestinationManifest, row: Settings): Wher
   const place =
     egress.kind === "file"
       ? [row.workspace_id, textOf(egress.name)]
-      : [textOf(egress.host), textOf(egress.port), String(settings[egress.database])];
+      : egress.kind === "s3"
+        ? [textOf(egress.endpoint), textOf(egress.bucket), textOf(egress.prefix)]
+        : [textOf(egress.host), textOf(egress.port), String(settings[egress.database])];
   return { place: JSON.stringify([egress.kind, ...place]), schema: textOf("schema") };
 }
 

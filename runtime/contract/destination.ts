@@ -9,6 +9,7 @@ import type { ConfiguredStream, StreamDescriptor, StreamState } from "./catalog.
 import type { BaseContext } from "./context.ts";
 import type { PostgresEgress } from "./egress.ts";
 import type { JsonValue } from "./json.ts";
+import type { ObjectStore } from "./object-store.ts";
 import type { Sink } from "./sink.ts";
 import type { FieldOf } from "./source.ts";
 import type { PublicConfig } from "./spec.ts";
@@ -49,8 +50,27 @@ export const localFile = <const Field extends string>(
   ...options,
 });
 
+/** A bucket of an S3-compatible store. Each property names a setting. */
+export interface S3Egress<Field extends string = string> {
+  readonly kind: "s3";
+  readonly bucket: Field;
+  /** Below which all objects are. */
+  readonly prefix: Field;
+  readonly region: Field;
+  /** An https URL of a store that is not the vendor's own; empty: the vendor's. */
+  readonly endpoint: Field;
+  readonly accessKeyId: Field;
+  readonly secretAccessKey: Field;
+}
+
+/** Declares a bucket by the names of the config properties that say where it is. */
+export const s3Bucket = <const Field extends string>(
+  options: Omit<S3Egress<Field>, "kind">,
+): S3Egress<Field> => ({ kind: "s3", ...options });
+
 export type DestinationEgress<Field extends string = string> =
   | PostgresEgress<Field>
+  | S3Egress<Field>
   | LocalFile<Field>;
 
 export interface FileContext<Config> extends BaseContext<Config> {
@@ -66,9 +86,18 @@ export interface ConnectionContext<Config> extends BaseContext<Config> {
   connect(): Promise<Duplex>;
 }
 
+export interface StoreContext<Config> extends BaseContext<Config> {
+  /** Authenticated, and guarded like every connection of the host. */
+  readonly store: ObjectStore;
+  /** A folder of this machine for rows on their way. It may be missing. */
+  readonly scratch: string;
+}
+
 export type DestinationContext<Config, E> = E extends LocalFile
   ? FileContext<Config>
-  : ConnectionContext<Config>;
+  : E extends S3Egress
+    ? StoreContext<Config>
+    : ConnectionContext<Config>;
 
 /** A stream and where its rows go. */
 export interface DestinationStream {

@@ -13,6 +13,7 @@ import type { Broker, BrokerOptions } from "../egress/broker.ts";
 import { configText } from "../egress/config-field.ts";
 import { createBroker } from "../egress/create-broker.ts";
 import { checkPublicUrl } from "../egress/public-url.ts";
+import { createS3Store } from "../egress/s3-store.ts";
 import { signingKey, signWebhook } from "../egress/webhook-signature.ts";
 import { createSender } from "../wire/http-sender.ts";
 import { writing } from "./failures.ts";
@@ -25,7 +26,7 @@ export interface AccessOptions extends Omit<BrokerOptions, "declaration" | "mayW
 }
 
 export interface Access extends AsyncDisposable {
-  /** Joins the module's context: a path, `connect` or `http`. */
+  /** Joins the module's context: a path, a store, `connect` or `http`. */
   readonly context: object;
 }
 
@@ -38,6 +39,14 @@ export async function openAccess(
     const path = await filePath(egress, options.config, folder);
     return { context: { path }, async [Symbol.asyncDispose]() {} };
   }
+  if (egress.kind === "s3") {
+    if (folder === undefined) throw noFolder();
+    const store = createS3Store({ ...options, declaration: egress, signal });
+    return {
+      context: { store, scratch: join(folder, "scratch") },
+      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    };
+  }
   const broker = createBroker(
     egress.kind === "postgres"
       ? { ...options, declaration: egress, mayWrite: true }
@@ -49,6 +58,9 @@ export async function openAccess(
       : { http: createClient(broker, egress, signal) };
   return { context, [Symbol.asyncDispose]: () => broker.close() };
 }
+
+const noFolder = () =>
+  new ConnectorError("OUTPUT_FAILED", { reason: "no folder for warehouses is set" });
 
 /** Names of files are what people may type into a shell. */
 const fileName = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -64,8 +76,7 @@ async function filePath(
       path: name,
       problem: "must be small letters, digits, - and _",
     });
-  if (folder === undefined)
-    throw new ConnectorError("OUTPUT_FAILED", { reason: "no folder for warehouses is set" });
+  if (folder === undefined) throw noFolder();
   await writing(() => mkdir(folder, { recursive: true, mode: 0o700 }));
   return join(folder, `${value}${ending}`);
 }

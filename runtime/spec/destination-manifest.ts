@@ -52,8 +52,8 @@ const kinds = {
   destination: {
     definer: "defineDestination",
     verbs: ["check", "write"],
-    egress: ["postgres", "file"],
-    egressProblem: "must be postgres(…) or localFile(…)",
+    egress: ["postgres", "file", "s3"],
+    egressProblem: "must be postgres(…), localFile(…) or s3Bucket(…)",
   },
   activation: {
     definer: "defineActivation",
@@ -154,6 +154,13 @@ function requireFields(spec: JsonObject, egress: DestinationEgress | ActivationE
 
 function fieldsOf(egress: DestinationEgress | ActivationEgress): EgressField[] {
   if (egress.kind === "file") return [{ field: egress.name, isSecret: false }];
+  if (egress.kind === "s3") {
+    const { kind: _, secretAccessKey, ...open } = egress;
+    return [
+      ...Object.values(open).map((field) => ({ field, isSecret: false })),
+      { field: secretAccessKey, isSecret: true },
+    ];
+  }
   if (egress.kind === "postgres" || !egress.signing) return egressFields(egress);
   return [...egressFields(egress), { field: egress.signing.secret, isSecret: true }];
 }

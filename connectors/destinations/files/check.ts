@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ConnectorError } from "svc-connectors";
 import { outputFailed } from "svc-connectors/destination";
-import { ChangedMeanwhile, type Lake } from "./store.ts";
+import type { Lake } from "./store.ts";
 import { scratchOf } from "./writer.ts";
 
 /**
@@ -19,10 +19,10 @@ export async function check(lake: Lake): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const tag = await store.replace(path, text, undefined);
-    if (!(await isRefused(store.replace(path, text, undefined))))
-      throw new ConnectorError("OUTPUT_FAILED", { reason: "it takes no conditional writes" });
+    const again = await store.replace(path, text, undefined);
     const after = await store.replace(path, Buffer.from("svc is here"), tag);
-    if (after === tag || !(await isRefused(store.replace(path, text, tag))))
+    const late = await store.replace(path, text, tag);
+    if (tag === undefined || again !== undefined || after === undefined || late !== undefined)
       throw new ConnectorError("OUTPUT_FAILED", { reason: "it takes no conditional writes" });
     await writeFile(join(folder, "put"), text);
     await store.put(join(folder, "put"), `${path}.parquet`);
@@ -36,12 +36,3 @@ export async function check(lake: Lake): Promise<void> {
     await rm(folder, { recursive: true, force: true }).catch(() => undefined);
   }
 }
-
-const isRefused = (work: Promise<unknown>) =>
-  work.then(
-    () => false,
-    (error: unknown) => {
-      if (error instanceof ChangedMeanwhile) return true;
-      throw error;
-    },
-  );

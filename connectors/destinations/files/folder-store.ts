@@ -14,21 +14,20 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { ConnectorError } from "svc-connectors";
-import { outputFailed } from "svc-connectors/destination";
-import { ChangedMeanwhile, type Store } from "./store.ts";
+import { type ObjectStore, outputFailed } from "svc-connectors/destination";
 
 /** Beside nothing that people look for; a folder of the destination's own. */
 const lockPath = "_svc/lock";
 const busyTimeoutMs = 10_000;
 
 /** A folder of this machine. Processes of this machine may share it. */
-export function createFolderStore(root: string): Store {
+export function createFolderStore(root: string): ObjectStore {
   const at = (path: string) => join(root, ...path.split("/"));
   const safely = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
-      throw error instanceof ChangedMeanwhile ? error : outputFailed(error);
+      throw outputFailed(error);
     }
   };
   const read = async (path: string) => {
@@ -43,7 +42,7 @@ export function createFolderStore(root: string): Store {
         await makeFolder(dirname(file));
         await makeFolder(dirname(at(lockPath)));
         using _alone = await lock(at(lockPath));
-        if ((await read(path))?.tag !== tag) throw new ChangedMeanwhile();
+        if ((await read(path))?.tag !== tag) return undefined;
         const draft = `${file}.${randomUUID()}`;
         try {
           await writeWhole(draft, bytes);

@@ -2,17 +2,16 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { quoteName, quoteText } from "svc-connectors/destination";
+import { type ObjectStore, quoteName, quoteText } from "svc-connectors/destination";
 import { appendRows } from "../duckdb/append.ts";
 import type { MergeColumns } from "../duckdb/merge.ts";
 import type { Stage } from "../duckdb/stage.ts";
 import { type Table, tableName, widenedTo } from "../duckdb/tables.ts";
 import type { DataFile, FileColumn } from "./manifest.ts";
-import type { Store } from "./store.ts";
 
 /** Where files of the store are brought to, for DuckDB to read. */
 export interface Reader {
-  readonly store: Store;
+  readonly store: ObjectStore;
   readonly connection: DuckDBConnection;
   /** The only folder that DuckDB may read. */
   readonly folder: string;

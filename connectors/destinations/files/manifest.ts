@@ -4,9 +4,13 @@
  * number of tables appear together or not at all.
  */
 import { ConnectorError } from "svc-connectors";
-import type { ColumnNames, Generation, StreamDescriptor } from "svc-connectors/destination";
+import type {
+  ColumnNames,
+  Generation,
+  ObjectStore,
+  StreamDescriptor,
+} from "svc-connectors/destination";
 import { pathOf } from "./paths.ts";
-import { ChangedMeanwhile, type Store } from "./store.ts";
 
 /** A column of a table, with DuckDB's name of its type. */
 export interface FileColumn {
@@ -88,7 +92,7 @@ export interface OpenManifest {
 
 /** Notes the fence. @throws OUTPUT_FENCED */
 export async function openManifest(
-  store: Store,
+  store: ObjectStore,
   {
     owner,
     fence,
@@ -105,40 +109,34 @@ export async function openManifest(
     if (found) now = parseManifest(found.bytes);
     if (now.fence > fence) throw new ConnectorError("OUTPUT_FENCED");
   };
-  const write = async (change: Partial<Manifest>) => {
+  const write = async (change: Partial<Manifest>): Promise<boolean> => {
     const next: Manifest = { ...now, ...change, fence, committedAt: at() };
-    tag = await store.replace(path, Buffer.from(JSON.stringify(next, undefined, 1)), tag);
+    const written = await store.replace(path, Buffer.from(JSON.stringify(next, undefined, 1)), tag);
+    if (written === undefined) return false;
+    tag = written;
     now = next;
+    return true;
   };
+  let wasOpen = false;
   // Others of this connection are fenced off one after the other.
-  for (;;) {
+  do {
     await look();
-    try {
-      const wasOpen = now.isOpen;
-      await write({ isOpen: true });
-      return {
-        wasOpen,
-        get now() {
-          return now;
-        },
-        async commit(change) {
-          try {
-            await write(change(now));
-          } catch (error) {
-            if (!(error instanceof ChangedMeanwhile)) throw error;
-            // Nobody else writes it with this fence: the change is another one's, or the answer to
-            // ours was lost. Whoever opens it next goes on from what is there.
-            throw new ConnectorError("OUTPUT_FENCED");
-          }
-        },
-        checkFence: async () => {
-          const found = await store.read(path);
-          if (found && parseManifest(found.bytes).fence > fence)
-            throw new ConnectorError("OUTPUT_FENCED");
-        },
-      };
-    } catch (error) {
-      if (!(error instanceof ChangedMeanwhile)) throw error;
-    }
-  }
+    wasOpen = now.isOpen;
+  } while (!(await write({ isOpen: true })));
+  return {
+    wasOpen,
+    get now() {
+      return now;
+    },
+    async commit(change) {
+      // Nobody else writes it with this fence: the change is another one's, or the answer to ours
+      // was lost. Whoever opens it next goes on from what is there.
+      if (!(await write(change(now)))) throw new ConnectorError("OUTPUT_FENCED");
+    },
+    async checkFence() {
+      const found = await store.read(path);
+      if (found && parseManifest(found.bytes).fence > fence)
+        throw new ConnectorError("OUTPUT_FENCED");
+    },
+  };
 }

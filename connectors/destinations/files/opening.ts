@@ -1,10 +1,15 @@
 /** Whose tables are whose, and where the rows of each stream go. */
 import { ConnectorError } from "svc-connectors";
-import { descriptorOf, streamKey, type WriteCommand } from "svc-connectors/destination";
+import {
+  descriptorOf,
+  type ObjectStore,
+  streamKey,
+  type WriteCommand,
+} from "svc-connectors/destination";
 import { chooseTable, tableKey } from "../duckdb/tables.ts";
 import type { SavedTable } from "./manifest.ts";
 import { ownerPath, tableFolder } from "./paths.ts";
-import { ChangedMeanwhile, type Lake, type Store } from "./store.ts";
+import type { Lake } from "./store.ts";
 
 /** Tables that are looked at side by side: a store answers in a tenth of a second. */
 const atOnce = 16;
@@ -43,7 +48,7 @@ const requestKey = (stream: SavedTable["stream"], { schema, name }: SavedTable["
   JSON.stringify([streamKey(stream), schema, name]);
 
 /** Gives the table as it is: one whose folder somebody removed begins anew. */
-async function claim(store: Store, owner: string, table: SavedTable): Promise<SavedTable> {
+async function claim(store: ObjectStore, owner: string, table: SavedTable): Promise<SavedTable> {
   const path = ownerPath(table);
   const claimed = await store.read(path);
   if (claimed) {
@@ -52,11 +57,8 @@ async function claim(store: Store, owner: string, table: SavedTable): Promise<Sa
   }
   const { stream, requested, schema, name, columnNames } = table;
   if ((await store.list(tableFolder(table))).length > 0) throw conflict(table);
-  try {
-    await store.replace(path, Buffer.from(JSON.stringify({ owner })), undefined);
-  } catch (error) {
-    throw error instanceof ChangedMeanwhile ? conflict(table) : error;
-  }
+  const claim = Buffer.from(JSON.stringify({ owner }));
+  if ((await store.replace(path, claim, undefined)) === undefined) throw conflict(table);
   return { stream, requested, schema, name, columnNames };
 }
 

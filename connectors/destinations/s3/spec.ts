@@ -1,0 +1,69 @@
+import { type PublicConfig, secret, Type, withDefault } from "svc-connectors";
+import type { StoreContext } from "svc-connectors/destination";
+
+export const spec = Type.Object({
+  bucket: Type.String({
+    title: "Bucket",
+    description: "Its name; it has to be there.",
+    minLength: 3,
+    maxLength: 63,
+    examples: ["acme-lake"],
+  }),
+  prefix: withDefault(
+    Type.String({
+      title: "Prefix",
+      description: "Path below which everything is; letters, digits, - and _, with / between.",
+      maxLength: 200,
+      examples: ["svc/production"],
+    }),
+    "",
+  ),
+  region: withDefault(
+    Type.String({ title: "Region", description: "Of the bucket.", minLength: 1, maxLength: 40 }),
+    "us-east-1",
+  ),
+  endpoint: withDefault(
+    Type.String({
+      title: "Endpoint",
+      description:
+        "Of a store that is not Amazon's: https:// and a host name, with a port if it is not 443. Empty: Amazon S3.",
+      maxLength: 300,
+      examples: ["https://minio.example.com:9000"],
+    }),
+    "",
+  ),
+  access_key_id: Type.String({
+    title: "Access key ID",
+    description: "Of a user that may list the bucket, and read, write and delete its objects.",
+    minLength: 1,
+    maxLength: 128,
+  }),
+  secret_access_key: secret(
+    Type.String({
+      title: "Secret access key",
+      description: "Stays in the host.",
+      minLength: 1,
+      maxLength: 256,
+    }),
+  ),
+  schema: withDefault(
+    Type.String({
+      title: "Schema",
+      description:
+        "Schema of tables whose pipeline does not name one: the first part of their path.",
+      minLength: 1,
+      maxLength: 63,
+    }),
+    "main",
+  ),
+  partition_by: withDefault(
+    Type.Enum(["none", "day", "month"], {
+      title: "Partitions",
+      description: "Parts of the path by the time at which rows were written, in UTC.",
+    }),
+    "none",
+  ),
+});
+
+export type Config = PublicConfig<typeof spec>;
+export type S3Context = StoreContext<Config>;

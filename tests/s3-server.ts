@@ -1,0 +1,114 @@
+/**
+ * A store that speaks S3: moto, which pip fetches, in a process of its own over TLS. It knows the
+ * users that it is told of, and proves each signature.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { type NetworkSeams, systemClock } from "svc-connectors/host";
+import s3 from "../connectors/destinations/s3/index.ts";
+import type { ObjectStore } from "../runtime/contract/object-store.ts";
+import { createS3Store } from "../runtime/egress/s3-store.ts";
+import { createCertificateAuthority } from "../simulators/certificates.ts";
+import { installPythonPackages } from "./made-clients.ts";
+
+const packages = ["moto[s3,iam]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5"];
+
+export const s3Host = "s3.example.com";
+const publicAddress = "93.184.215.14";
+
+/** Prints its port, and the key of a user who may do everything in buckets; then it serves. */
+const program = `
+import json, ssl, sys, threading
+import boto3
+from moto import settings
+from moto.server import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import make_server
+
+app = DomainDispatcherApplication(create_backend_app)
+plain = make_server("127.0.0.1", 0, app, threaded=True)
+threading.Thread(target=plain.serve_forever, daemon=True).start()
+own = dict(endpoint_url=f"http://127.0.0.1:{plain.server_port}", region_name="us-east-1", aws_access_key_id="x", aws_secret_access_key="x")
+iam = boto3.client("iam", **own)
+iam.create_user(UserName="svc")
+policy = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}]}
+iam.put_user_policy(UserName="svc", PolicyName="all", PolicyDocument=json.dumps(policy))
+key = iam.create_access_key(UserName="svc")["AccessKey"]
+boto3.client("s3", **own).create_bucket(Bucket="acme-lake")
+settings.INITIAL_NO_AUTH_ACTION_COUNT = 0
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(sys.argv[1], sys.argv[2])
+server = make_server("127.0.0.1", 0, app, threaded=True, ssl_context=context)
+print(json.dumps({"port": server.server_port, "id": key["AccessKeyId"], "secret": key["SecretAccessKey"]}), flush=True)
+server.serve_forever()
+`;
+
+export interface S3Server extends AsyncDisposable {
+  readonly bucket: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly seams: NetworkSeams;
+  /** As the host opens it for a destination, below a prefix. */
+  store(prefix: string): ObjectStore & AsyncDisposable;
+}
+
+/** What it lacks, in words, when it cannot be had here. */
+export async function startS3(folder: string): Promise<S3Server | string> {
+  const lack = await installPythonPackages(folder, packages);
+  if (lack !== undefined) return lack;
+  const authority = await createCertificateAuthority();
+  const { key, cert } = await authority.issue([s3Host]);
+  const files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
+  await writeFile(files.cert, cert);
+  await writeFile(files.key, key);
+  await writeFile(join(folder, "server.py"), program);
+  const python = join(folder, "venv/bin/python");
+  const child = spawn(python, [join(folder, "server.py"), files.cert, files.key], {
+    stdio: ["ignore", "pipe", "ignore"],
+    // Buckets are paths, whatever the host is called.
+    env: { PATH: process.env.PATH ?? "", HOME: folder, S3_IGNORE_SUBDOMAIN_BUCKETNAME: "true" },
+  });
+  const ended = once(child, "close");
+  let said = "";
+  child.stdout.setEncoding("utf8");
+  const ready = async () => {
+    while (!said.includes("\n")) said += String((await once(child.stdout, "data"))[0]);
+    return true;
+  };
+  if (!(await Promise.race([ready(), ended.then(() => false)]))) return "moto does not start";
+  const { port, id, secret } = JSON.parse(said) as { port: number; id: string; secret: string };
+  const bucket = "acme-lake";
+  const seams: NetworkSeams = {
+    ca: authority.caPem,
+    resolve: async (host) => (host === s3Host ? [{ address: publicAddress, family: 4 }] : []),
+    dial: () => connect({ port, host: "127.0.0.1", noDelay: true }),
+  };
+  return {
+    bucket,
+    accessKeyId: id,
+    secretAccessKey: secret,
+    seams,
+    store: (prefix) =>
+      createS3Store({
+        declaration: s3.egress,
+        config: {
+          bucket,
+          prefix,
+          region: "us-east-1",
+          endpoint: `https://${s3Host}`,
+          access_key_id: id,
+          secret_access_key: secret,
+        },
+        clock: systemClock,
+        settings: { approvedHosts: [], allowNetworks: [] },
+        seams,
+        signal: new AbortController().signal,
+      }),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
