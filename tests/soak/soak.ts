@@ -89,7 +89,9 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     const turnsPerMonth = Math.round((30 * 24) / options.turnHours);
     for (let turn = 1; turn * options.turnHours <= options.days * 24; turn += 1) {
       await year.turn();
-      if (turn % turnsPerMonth === 0) options.onMonth?.(await year.endMonth());
+      if (turn % turnsPerMonth !== 0) continue;
+      const month = await year.endMonth();
+      options.onMonth?.(month);
     }
     return await year.end();
   } finally {
