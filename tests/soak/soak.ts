@@ -115,7 +115,7 @@ async function beginYear(options: SoakOptions) {
   const nextFolder = () => join(options.folder, `instance-${folderCount++}`);
   let folder = nextFolder();
   await mkdir(folder, { recursive: true });
-  const receiver = await startReceiver(accounts, random, authority);
+  const receiver = await startReceiver(accounts, random.of("receiver"), authority);
   const open = () =>
     openInstance({
       folder,
@@ -203,7 +203,7 @@ async function beginYear(options: SoakOptions) {
     await jobs.turn();
     await checkSchedules(instance.services, dueBy);
     if (jobs.hanging.length > 0) {
-      const isCut = options.databaseUrl === undefined && random.chance(0.3);
+      const isCut = options.databaseUrl === undefined && random.of(`cut ${turnCount}`).chance(0.3);
       if (isCut) await restart("power cut");
       else await takeOver();
     }
@@ -230,11 +230,12 @@ async function beginYear(options: SoakOptions) {
     for (const row of rows) {
       if (row.started_at && row.started_at > attemptsFrom) attemptsFrom = row.started_at;
       const pipeline = pipelines.find(({ id }) => id === row.subject_id);
+      count("runs");
       if (!pipeline?.account) continue;
       pipeline.attemptCount += 1;
       count("attempts");
       const isSynced = row.job_type !== "clear" && row.status === "succeeded" && row.attempt === 1;
-      if (!isSynced || !random.chance(0.5)) continue;
+      if (!isSynced || !random.of(`${pipeline.prefix} ${turnCount}`).chance(0.5)) continue;
       await checkRows(instance.services, pipeline);
       count("comparisons");
     }
@@ -245,28 +246,31 @@ async function beginYear(options: SoakOptions) {
       turnCount += 1;
       // However long others have slept: what is due in a turn is the same in each run of a seed.
       clock.moveTo(startMs + turnCount * options.turnHours * hourMs);
-      for (const account of accounts.accounts) if (random.chance(0.4)) account.change(random);
+      // What others do between two decisions does not change the next one.
+      const own = random.of(`turn ${turnCount}`);
+      for (const account of accounts.accounts) if (own.chance(0.4)) account.change(own);
       accounts.faults.clear();
       for (const { baseUrl } of accounts.accounts) {
-        const fault = random.pick(faults);
-        if (!fault || !random.chance(0.1)) continue;
-        const scope = { path: new URL(baseUrl).pathname, after: random.whole(0, 8) };
-        accounts.faults.inject(fault, { ...scope, times: random.whole(1, 12) });
+        const fault = own.pick(faults);
+        if (!fault || !own.chance(0.1)) continue;
+        const scope = { path: new URL(baseUrl).pathname, after: own.whole(0, 8) };
+        accounts.faults.inject(fault, { ...scope, times: own.whole(1, 12) });
         count("faults");
       }
       const deedCount = (options.deedsPerDay * options.turnHours) / 24;
       for (let left = deedCount; left > 0; left -= 1) {
-        if (left < 1 && !random.chance(left)) break;
+        if (left < 1 && !own.chance(left)) break;
         clock.move(1_000);
-        const deed = await actOnce({ ...scene, instance });
+        const decisions = random.of(`deed ${turnCount} ${left}`);
+        const deed = await actOnce({ ...scene, random: decisions, instance });
         if (deed) deeds.push(deed);
       }
       await runTurn();
-      if (random.chance(0.02)) await restart("stop");
-      if (random.chance(0.03)) {
+      if (own.chance(0.02)) await restart("stop");
+      if (own.chance(0.03)) {
         await instance.operator.run("key.rotate", {});
         count("key rotations");
-        if (random.chance(0.5)) await instance.operator.run("key.prune", {});
+        if (own.chance(0.5)) await instance.operator.run("key.prune", {});
       }
       await instance.sweep();
     },
@@ -278,7 +282,7 @@ async function beginYear(options: SoakOptions) {
         .select(({ fn }) => fn.countAll<string>().as("jobs"))
         .executeTakeFirstOrThrow();
       const used = process.cpuUsage(cpu);
-      const done = (counts.attempts ?? 0) - jobsBefore;
+      const done = (counts.runs ?? 0) - jobsBefore;
       const month = {
         day: Math.round((clock.now() - startMs) / 86_400_000),
         heapBytes: await usedHeap(),
@@ -288,7 +292,7 @@ async function beginYear(options: SoakOptions) {
       };
       months.push(month);
       cpu = process.cpuUsage();
-      jobsBefore = counts.attempts ?? 0;
+      jobsBefore = counts.runs ?? 0;
       return month;
     },
     /** Faults end, everything that waits is done, and every promise is checked. */
@@ -441,16 +445,13 @@ async function addPipelines(
   const { tokens, pipelines, random, given } = scene;
   const ask = (path: string, body: object) => must(instance, tokens.editor, path, body);
   const destinations: string[] = [];
-  for (const file of ["first", "second"])
-    destinations.push(
-      (
-        await ask("/destinations", {
-          name: file,
-          connector_id: "conn_duckdb",
-          configuration: { file },
-        })
-      ).destination_id,
-    );
+  for (const [connector_id, configuration] of [
+    ["conn_duckdb", { file: "first" }],
+    ["conn_files", { folder: "second" }],
+  ] as const) {
+    const body = { name: connector_id, connector_id, configuration };
+    destinations.push((await ask("/destinations", body)).destination_id);
+  }
   for (const [index, account] of accounts.entries()) {
     const credentialName = `account-${String(index).padStart(4, "0")}`;
     const { credential_handle } = await ask("/credentials/mailer/api-token", {
@@ -459,8 +460,9 @@ async function addPipelines(
       name: credentialName,
     });
     const into = index % 3 === 2 ? "append" : "append_dedup";
-    const deletes =
-      into === "append" ? "none" : ((["hard", "soft", "none"] as const)[index % 5] ?? "hard");
+    // Files do not compare keys.
+    const isFiles = index % 2 === 1;
+    const deletes = into === "append" || isFiles ? "none" : index % 4 === 0 ? "hard" : "soft";
     const { source_id } = await ask("/sources", {
       name: credentialName,
       connector_id: "conn_mailer_product_edm",
@@ -468,7 +470,7 @@ async function addPipelines(
       configuration: { base_url: account.baseUrl, lookback_days: into === "append" ? 0 : 30 },
     });
     const prefix = `r${index}_`;
-    const destinationId = destinations[index % 2] ?? "";
+    const destinationId = destinations[isFiles ? 1 : 0] ?? "";
     const { pipeline_id: id } = await ask("/pipelines", {
       name: credentialName,
       source_id,
