@@ -1,9 +1,15 @@
 import { textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
-import { largePage } from "../derive/rows/large-page.ts";
+import { largePage, readLargePage } from "../derive/rows/large-page.ts";
 
 /** Processor time that one turn of the event loop may take; ms. */
 const mostMs = 200;
+
+/**
+ * Times that a page is read at most. A busy machine takes processor time for the same work as it
+ * comes, so that one reading blames nobody: the shortest of all counts.
+ */
+const mostReadings = 5;
 
 export default defineRule({
   id: "MEM-03",
@@ -26,7 +32,12 @@ export default defineRule({
       report.checked("the recorded reads, whose pages cannot be made larger");
       return;
     }
-    const { one, rowCount, pageBytes, longestTurnMs } = page;
+    const { one, rowCount, pageBytes } = page;
+    let longestTurnMs = page.longestTurnMs;
+    for (let readings = 1; readings < mostReadings && longestTurnMs > mostMs; readings++) {
+      const again = await readLargePage(lab);
+      longestTurnMs = Math.min(longestTurnMs, again?.longestTurnMs ?? longestTurnMs);
+    }
     const name = `${one.stream.label}, a page of ${rowCount} rows (${Math.round(pageBytes / 100_000) / 10} MB)`;
     report.checked(name);
     if (longestTurnMs > mostMs)
@@ -34,7 +45,7 @@ export default defineRule({
         `${name}: one turn of the event loop took ${Math.round(longestTurnMs)} ms of processor time. Expected: ${mostMs} ms at most.`,
         textEvidence(
           "What counts",
-          "Processor time of the thread between two timers of 5 ms while the page is read; the kit's own work to make the page is left out.",
+          "Processor time of the thread between two timers of 5 ms while the page is read; the kit's own work to make the page is left out. The page was read five times, and the shortest reading counts.",
         ),
       );
   },
