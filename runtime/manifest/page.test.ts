@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { supported } from "./component.ts";
-import { callNames } from "./functions.ts";
-import { variableNames } from "./parse-expression.ts";
+import { supported } from "./document/component.ts";
+import { callNames } from "./expressions/functions.ts";
+import { variableNames } from "./expressions/parse-expression.ts";
 
 const page = readFileSync(new URL("../../docs/manifests.md", import.meta.url), "utf8");
 const [, section = ""] = /^## What is supported$(.*?)^Not yet:/ms.exec(page) ?? [];

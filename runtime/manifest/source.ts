@@ -9,13 +9,13 @@ import { isJsonObject, type JsonValue } from "../contract/json.ts";
 import { checkpoint, type Output, records } from "../contract/output.ts";
 import type { Source } from "../contract/source.ts";
 import type { Stream } from "../contract/stream.ts";
-import { headerNamesOf } from "./answer.ts";
-import { rateLimitOf } from "./budget.ts";
-import { openComponent } from "./component.ts";
-import { readDocument } from "./document.ts";
-import { invalid, Unsupported } from "./invalid.ts";
-import { toEgress } from "./origins.ts";
-import { markSecrets } from "./settings.ts";
+import { openComponent } from "./document/component.ts";
+import { readDocument } from "./document/document.ts";
+import { invalid, Unsupported } from "./document/invalid.ts";
+import { markSecrets } from "./document/settings.ts";
+import { headerNamesOf } from "./records/answer.ts";
+import { rateLimitOf } from "./requests/budget.ts";
+import { toEgress } from "./requests/origins.ts";
 import { type Context, compileStream, type ManifestStream, nameOf } from "./stream.ts";
 
 /** @throws CONNECTOR_INVALID with the place, for what is wrong or not supported */
@@ -25,7 +25,7 @@ export async function loadManifest(url: string): Promise<Source> {
 }
 
 /** The name of a manifest is that of its file, or of its folder where the file's says nothing. */
-function fileNameOf(path: string): string {
+export function fileNameOf(path: string): string {
   const [folder = "", file = ""] = path.split(/[\\/]/).slice(-2);
   const stem = file.replace(/\.ya?ml$/, "");
   return (/^(?:manifest|source|index)$/.test(stem) ? folder : stem).replace(/^source[-_]/, "");
@@ -92,6 +92,11 @@ export function toSource(text: string, name: string): Source {
     ...(unusable.size === 0
       ? { streams: all }
       : {
+          missingStreams: [...unusable].map(([stream, { details }]) => ({
+            stream: stream.slice(0, 500),
+            path: String(details.path).slice(0, 500),
+            problem: String(details.problem).slice(0, 500),
+          })),
           async *discover(ctx: unknown) {
             tell(ctx as Context);
             yield* all;

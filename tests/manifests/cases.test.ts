@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { supported } from "../../runtime/manifest/component.ts";
+import { supported } from "../../runtime/manifest/document/component.ts";
 
 test("every component that is supported is in a case that is compared", () => {
   const cwd = fileURLToPath(new URL("cases/", import.meta.url));

@@ -1,10 +1,10 @@
 /** Transformations of records, in the order in which a stream lists them. */
-import { type Component, textsOf } from "./component.ts";
-import { isMapping } from "./functions.ts";
-import { invalid } from "./invalid.ts";
-import type { Row } from "./records.ts";
-import { compileTemplate, type Scope } from "./template.ts";
-import { type PlainValue, truth } from "./values.ts";
+import { type Component, textsOf } from "../document/component.ts";
+import { invalid } from "../document/invalid.ts";
+import { isMapping } from "../expressions/functions.ts";
+import { compileTemplate, type Scope } from "../expressions/template.ts";
+import { type PlainValue, truth } from "../expressions/values.ts";
+import type { Row } from "./selector.ts";
 
 /** Changes a record in its place. */
 export type Transform = (record: Row, scope: Scope) => void;

@@ -1,9 +1,9 @@
 /** An answer of the provider as manifests see it: its decoded bodies, and `response`, `headers`. */
-import type { HttpResponse } from "../contract/context.ts";
-import { ConnectorError } from "../contract/errors.ts";
-import type { Component } from "./component.ts";
-import type { Scope } from "./template.ts";
-import type { PlainValue } from "./values.ts";
+import type { HttpResponse } from "../../contract/context.ts";
+import { ConnectorError } from "../../contract/errors.ts";
+import type { Component } from "../document/component.ts";
+import type { Scope } from "../expressions/template.ts";
+import type { PlainValue } from "../expressions/values.ts";
 
 /** The bodies of an answer: one of a document, one a line or row of others. */
 export type Decode = (answer: HttpResponse) => PlainValue[];

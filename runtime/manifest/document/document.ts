@@ -2,10 +2,10 @@
  * The document of a manifest: a stranger's YAML as plain data, references and parameters put in.
  */
 import { parseDocument } from "yaml";
-import { budgets } from "../contract/budgets.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
-import { measureJson } from "../wire/bounded-json.ts";
-import { parsePointer, valueAt } from "../wire/json-pointer.ts";
+import { budgets } from "../../contract/budgets.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
+import { measureJson } from "../../wire/bounded-json.ts";
+import { parsePointer, valueAt } from "../../wire/json-pointer.ts";
 import { invalid } from "./invalid.ts";
 
 const whole = "the manifest";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { JsonValue } from "../contract/json.ts";
-import { openComponent } from "./component.ts";
+import type { JsonValue } from "../../contract/json.ts";
+import { openComponent } from "../document/component.ts";
+import { clockName } from "../expressions/template.ts";
 import { compileErrorHandler } from "./error-handler.ts";
-import { clockName } from "./template.ts";
 
 const now = Date.UTC(2026, 0, 15, 12);
 const compile = (handler: JsonValue) => {

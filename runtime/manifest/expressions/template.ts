@@ -3,6 +3,8 @@
  * They are trees that this file walks: nothing is compiled to code, a step is counted, and a value
  * is reached by its own name only.
  */
+
+import { invalid } from "../document/invalid.ts";
 import { EvaluationError, UndefinedError } from "./evaluation-error.ts";
 import {
   addTimes,
@@ -13,7 +15,6 @@ import {
   isNumber,
   number,
 } from "./functions.ts";
-import { invalid } from "./invalid.ts";
 import { float, readLiteral } from "./literals.ts";
 import { Moment, Span } from "./moment.ts";
 import { type Expression, parseExpression } from "./parse-expression.ts";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { toSource } from "./source.ts";
+import { toSource } from "../source.ts";
 
 const document = parse(
-  readFileSync(new URL("../../fixtures/manifests/source-shop.yaml", import.meta.url), "utf8"),
+  readFileSync(new URL("../../../fixtures/manifests/source-shop.yaml", import.meta.url), "utf8"),
 );
 Object.assign(document.streams[0], {
   incremental_sync: {

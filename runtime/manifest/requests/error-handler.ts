@@ -2,15 +2,15 @@
  * Error handlers: what an answer means, and how long to wait before the request is tried again.
  * They decide like those of Airbyte; who asks too often is still held back by the broker.
  */
-import type { HttpResponse } from "../contract/context.ts";
-import { ConnectorError, type ErrorCode } from "../contract/errors.ts";
-import { scopeOfError } from "./answer.ts";
-import type { Component } from "./component.ts";
-import { isMapping } from "./functions.ts";
-import { invalid, Unsupported } from "./invalid.ts";
-import { searchPattern } from "./patterns.ts";
-import type { Scope } from "./template.ts";
-import { type PlainValue, toText } from "./values.ts";
+import type { HttpResponse } from "../../contract/context.ts";
+import { ConnectorError, type ErrorCode } from "../../contract/errors.ts";
+import type { Component } from "../document/component.ts";
+import { invalid, Unsupported } from "../document/invalid.ts";
+import { isMapping } from "../expressions/functions.ts";
+import { searchPattern } from "../expressions/patterns.ts";
+import type { Scope } from "../expressions/template.ts";
+import { type PlainValue, toText } from "../expressions/values.ts";
+import { scopeOfError } from "../records/answer.ts";
 
 const actions = [
   ...(["SUCCESS", "FAIL", "RETRY", "IGNORE", "RATE_LIMITED", "REFRESH_TOKEN_THEN_RETRY"] as const),

@@ -1,6 +1,6 @@
 /** Where a manifest's requests go: known when it is loaded, but for a label that is a setting. */
-import { type HttpEgress, http, type MintedTokens, type RateLimit } from "../contract/egress.ts";
-import { invalid, Unsupported } from "./invalid.ts";
+import { type HttpEgress, http, type MintedTokens, type RateLimit } from "../../contract/egress.ts";
+import { invalid, Unsupported } from "../document/invalid.ts";
 
 const setting = /\{\{-?\s*config(?:\.(\w+)|\[\s*(?:'(\w+)'|"(\w+)")\s*\])\s*-?\}\}/g;
 

@@ -1,10 +1,11 @@
 /** DefaultPaginator and its strategies: what the next page is, and where a request says so. */
-import { compileDecoder } from "./answer.ts";
-import type { Component } from "./component.ts";
-import { invalid } from "./invalid.ts";
+
+import type { Component } from "../document/component.ts";
+import { invalid } from "../document/invalid.ts";
+import { compileTemplate, type Scope } from "../expressions/template.ts";
+import { type PlainValue, toText, truth } from "../expressions/values.ts";
+import { compileDecoder } from "../records/answer.ts";
 import { type Added, compileInject, type Inject } from "./request-option.ts";
-import { compileTemplate, type Scope } from "./template.ts";
-import { type PlainValue, toText, truth } from "./values.ts";
 
 /** What a page looked like. */
 export interface SeenPage {

@@ -2,13 +2,13 @@
  * The parts and windows of a stream in the order in which they are read, and the state after each.
  * A stream in several parts has a cursor for each of them, in the form in which Airbyte keeps these.
  */
-import type { HttpContext } from "../contract/context.ts";
-import type { JsonObject, JsonValue } from "../contract/json.ts";
-import { isJsonObject } from "../contract/json.ts";
+import type { HttpContext } from "../../contract/context.ts";
+import type { JsonObject, JsonValue } from "../../contract/json.ts";
+import { isJsonObject } from "../../contract/json.ts";
+import type { Scope } from "../expressions/template.ts";
+import type { Row } from "../records/selector.ts";
 import type { Cursor, CursorFactory, CursorPlan } from "./cursor.ts";
 import { keyOf, type Partition, type Partitions } from "./partitions.ts";
-import type { Row } from "./records.ts";
-import type { Scope } from "./template.ts";
 
 /** A part of a stream in one window of time: what one series of pages is read for. */
 export interface Slice {

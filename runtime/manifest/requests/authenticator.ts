@@ -2,18 +2,18 @@
  * Authenticators. The settings that they send are placeholders, and the tokens that a provider mints
  * too: the host keeps them, because their place is declared before anything runs.
  */
-import type { HttpContext, HttpResponse } from "../contract/context.ts";
-import type { MintedTokens } from "../contract/egress.ts";
-import { ConnectorError } from "../contract/errors.ts";
-import { isJsonObject } from "../contract/json.ts";
-import { toPointer } from "../wire/json-pointer.ts";
-import { type Component, compileOptions, openComponent, textsOf } from "./component.ts";
-import { invalid, Unsupported } from "./invalid.ts";
-import { parseSpan } from "./moment.ts";
+import type { HttpContext, HttpResponse } from "../../contract/context.ts";
+import type { MintedTokens } from "../../contract/egress.ts";
+import { ConnectorError } from "../../contract/errors.ts";
+import { isJsonObject } from "../../contract/json.ts";
+import { toPointer } from "../../wire/json-pointer.ts";
+import { type Component, compileOptions, openComponent, textsOf } from "../document/component.ts";
+import { invalid, Unsupported } from "../document/invalid.ts";
+import { parseSpan } from "../expressions/moment.ts";
+import { compileTemplate, type Scope } from "../expressions/template.ts";
+import { type PlainValue, toText } from "../expressions/values.ts";
 import { urlTemplateOf } from "./origins.ts";
 import { type Added, compileInject } from "./request-option.ts";
-import { compileTemplate, type Scope } from "./template.ts";
-import { type PlainValue, toText } from "./values.ts";
 
 type Context = HttpContext<unknown>;
 

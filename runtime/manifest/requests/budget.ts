@@ -1,8 +1,8 @@
 /** HTTPAPIBudget: how many requests in how much time, for all of a manifest's. */
-import type { RateLimit } from "../contract/egress.ts";
-import type { Component } from "./component.ts";
-import { invalid } from "./invalid.ts";
-import { parseSpan } from "./moment.ts";
+import type { RateLimit } from "../../contract/egress.ts";
+import type { Component } from "../document/component.ts";
+import { invalid } from "../document/invalid.ts";
+import { parseSpan } from "../expressions/moment.ts";
 
 /**
  * The strictest of its limits, which holds for every request here, whichever requests the manifest

@@ -1,17 +1,17 @@
 /** HttpRequester: from a component to a request, tried again as its error handler says. */
-import type { HttpContext, HttpResponse } from "../contract/context.ts";
-import type { MintedTokens } from "../contract/egress.ts";
-import { ConnectorError } from "../contract/errors.ts";
-import { isJsonObject } from "../contract/json.ts";
+import type { HttpContext, HttpResponse } from "../../contract/context.ts";
+import type { MintedTokens } from "../../contract/egress.ts";
+import { ConnectorError } from "../../contract/errors.ts";
+import { isJsonObject } from "../../contract/json.ts";
+import { type Component, compileOptions, compileValue } from "../document/component.ts";
+import { invalid } from "../document/invalid.ts";
+import { isMapping } from "../expressions/functions.ts";
+import { compileTemplate, type Scope } from "../expressions/template.ts";
+import { type PlainValue, toText } from "../expressions/values.ts";
 import { compileAuthenticator } from "./authenticator.ts";
-import { type Component, compileOptions, compileValue } from "./component.ts";
 import { compileErrorHandler, errorStatuses } from "./error-handler.ts";
-import { isMapping } from "./functions.ts";
-import { invalid } from "./invalid.ts";
 import { originOf, urlTemplateOf } from "./origins.ts";
 import { type Added, nothingAdded } from "./request-option.ts";
-import { compileTemplate, type Scope } from "./template.ts";
-import { type PlainValue, toText } from "./values.ts";
 
 export interface Requester {
   readonly origin: string;

@@ -1,5 +1,5 @@
 /** The settings of a manifest, its secrets marked. */
-import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
 import { invalid } from "./invalid.ts";
 
 const reach = /\bconfig((?:\.\w+|\[\s*(?:'\w+'|"\w+")\s*\])+)/g;

@@ -1,4 +1,4 @@
-import { ConnectorError } from "../contract/errors.ts";
+import { ConnectorError } from "../../contract/errors.ts";
 
 /** A fault of a manifest, with its place in the document. */
 export const invalid = (path: string, problem: string): ConnectorError =>

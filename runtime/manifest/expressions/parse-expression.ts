@@ -1,8 +1,9 @@
 /**
  * Expressions as trees. What the subset has not is refused by name, when the manifest is loaded.
  */
+
+import { invalid } from "../document/invalid.ts";
 import { argumentIndex, type CallKind, callNames } from "./functions.ts";
-import { invalid } from "./invalid.ts";
 import type { Token } from "./tokens.ts";
 
 export type Expression =

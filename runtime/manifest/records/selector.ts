@@ -1,10 +1,10 @@
 /** From the bodies of an answer to records: the extractor, the filters, and the transformations. */
-import { type Component, textsOf } from "./component.ts";
-import { isMapping } from "./functions.ts";
-import { Unsupported } from "./invalid.ts";
-import { compileTemplate, type Scope } from "./template.ts";
+import { type Component, textsOf } from "../document/component.ts";
+import { Unsupported } from "../document/invalid.ts";
+import { isMapping } from "../expressions/functions.ts";
+import { compileTemplate, type Scope } from "../expressions/template.ts";
+import type { PlainValue } from "../expressions/values.ts";
 import { compileTransformation } from "./transformations.ts";
-import type { PlainValue } from "./values.ts";
 
 export type Row = { [name: string]: PlainValue };
 

@@ -2,17 +2,17 @@
  * DatetimeBasedCursor: the windows of time that are asked for, and the state that says which of them
  * are read. States are those of Airbyte: both of its forms are read, and its sequential one written.
  */
-import { ConnectorError } from "../contract/errors.ts";
-import type { JsonObject, JsonValue } from "../contract/json.ts";
-import { isJsonObject } from "../contract/json.ts";
-import type { Component } from "./component.ts";
-import { formatMoment, isFormat, momentOf, parseMoment } from "./dates.ts";
-import { invalid, Unsupported } from "./invalid.ts";
-import { addSpan, Moment, parseSpan, type Span, second } from "./moment.ts";
-import type { Row } from "./records.ts";
-import { type Added, compileInject } from "./request-option.ts";
-import { clockName, type Scope, type Template } from "./template.ts";
-import { toText } from "./values.ts";
+import { ConnectorError } from "../../contract/errors.ts";
+import type { JsonObject, JsonValue } from "../../contract/json.ts";
+import { isJsonObject } from "../../contract/json.ts";
+import type { Component } from "../document/component.ts";
+import { invalid, Unsupported } from "../document/invalid.ts";
+import { formatMoment, isFormat, momentOf, parseMoment } from "../expressions/dates.ts";
+import { addSpan, Moment, parseSpan, type Span, second } from "../expressions/moment.ts";
+import { clockName, type Scope, type Template } from "../expressions/template.ts";
+import { toText } from "../expressions/values.ts";
+import type { Row } from "../records/selector.ts";
+import { type Added, compileInject } from "../requests/request-option.ts";
 
 /** A window of time, as expressions see it: by the names of its two ends. */
 export type Window = { readonly [field: string]: string };

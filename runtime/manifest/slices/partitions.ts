@@ -2,16 +2,16 @@
  * Partition routers: the parts in which a stream is read, one for each value of a list or for each
  * record of another stream, or for each combination of several of these.
  */
-import type { HttpContext } from "../contract/context.ts";
-import type { JsonObject, JsonValue } from "../contract/json.ts";
-import { type Component, compileValue, textsOf } from "./component.ts";
-import { isMapping } from "./functions.ts";
-import { invalid } from "./invalid.ts";
-import type { Row } from "./records.ts";
-import { type Added, compileInject } from "./request-option.ts";
-import type { Scope } from "./template.ts";
-import { compileTemplate } from "./template.ts";
-import { type PlainValue, toText, truth } from "./values.ts";
+import type { HttpContext } from "../../contract/context.ts";
+import type { JsonObject, JsonValue } from "../../contract/json.ts";
+import { type Component, compileValue, textsOf } from "../document/component.ts";
+import { invalid } from "../document/invalid.ts";
+import { isMapping } from "../expressions/functions.ts";
+import type { Scope } from "../expressions/template.ts";
+import { compileTemplate } from "../expressions/template.ts";
+import { type PlainValue, toText, truth } from "../expressions/values.ts";
+import type { Row } from "../records/selector.ts";
+import { type Added, compileInject } from "../requests/request-option.ts";
 
 type Context = HttpContext<JsonObject>;
 

@@ -1,5 +1,5 @@
 /** The pieces of a template: texts, and the tokens of its expressions and statements. */
-import { invalid } from "./invalid.ts";
+import { invalid } from "../document/invalid.ts";
 
 export type Token =
   | { readonly kind: "name" | "operator"; readonly text: string }

@@ -1,11 +1,11 @@
 /**
  * A component of a manifest: an object with a type, of which every property is known or refused.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
-import { isMapping } from "./functions.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
+import { isMapping } from "../expressions/functions.ts";
+import { compileTemplate, type Scope, type Template } from "../expressions/template.ts";
+import { type PlainValue, toText } from "../expressions/values.ts";
 import { invalid, Unsupported } from "./invalid.ts";
-import { compileTemplate, type Scope, type Template } from "./template.ts";
-import { type PlainValue, toText } from "./values.ts";
 
 export interface Component {
   readonly type: string;

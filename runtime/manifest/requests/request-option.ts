@@ -1,8 +1,8 @@
 /** What paginators, routers, cursors and authenticators add to a request, and where. */
-import type { Component } from "./component.ts";
-import { invalid } from "./invalid.ts";
-import { compileTemplate, type Scope } from "./template.ts";
-import type { PlainValue } from "./values.ts";
+import type { Component } from "../document/component.ts";
+import { invalid } from "../document/invalid.ts";
+import { compileTemplate, type Scope } from "../expressions/template.ts";
+import type { PlainValue } from "../expressions/values.ts";
 
 export interface Added {
   readonly request_parameter: Record<string, PlainValue>;
