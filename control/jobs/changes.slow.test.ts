@@ -1,0 +1,236 @@
+/**
+ * Pipelines that read PostgreSQL's log, from the API to the warehouse: sandboxed workers on a real
+ * server.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createScaledClock } from "svc-connectors/host";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import {
+  findPostgres,
+  type PostgresDatabase,
+  type PostgresServer,
+  startPostgres,
+} from "../../simulators/postgres-server.ts";
+import { startTestControl, type TestControl } from "../../tests/control.ts";
+import { attemptRows, jobRow } from "../../tests/control-jobs.ts";
+import { firstLine, killed, startProgram } from "../../tests/control-process.ts";
+import type { WorkerOptions } from "../../tests/job-process.ts";
+import { openKeyring } from "../vault/keyring.ts";
+import { startJobs } from "./worker.ts";
+
+const soon = { timeout: 100_000, interval: 50 };
+
+describe.skipIf(findPostgres() === undefined)("a pipeline that reads the log", () => {
+  let postgres: PostgresServer;
+  let folder: string;
+  let api: TestControl;
+  let workers: WorkerOptions;
+  beforeAll(async () => {
+    postgres = await startPostgres({
+      settings: { wal_level: "logical", max_replication_slots: "10", max_wal_senders: "10" },
+    });
+    folder = await mkdtemp(join(tmpdir(), "svc-changes-"));
+    const { url } = await postgres.createDatabase();
+    const keyFile = join(folder, "keys.json");
+    const warehouses = join(folder, "warehouses");
+    const hostname = "mail.example.com";
+    workers = {
+      databaseUrl: url,
+      keyFile,
+      warehouses,
+      hostname,
+      port: postgres.port,
+      ca: postgres.caPem,
+    };
+    api = await startTestControl({
+      database: { url },
+      keyring: await openKeyring(keyFile, { create: true }),
+      clock: createScaledClock(1),
+      jobs: "announce",
+      seams: { dial: (target) => connect(target.port, target.address) },
+      settings: {
+        network: { approvedHosts: [hostname], allowNetworks: ["127.0.0.1/32"] },
+        warehouses,
+      },
+    });
+  });
+  afterAll(async () => {
+    await api?.[Symbol.asyncDispose]();
+    await postgres?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function ask(method: "GET" | "POST" | "PATCH", path: string, body?: object) {
+    const answer = await api.call(method, path, body ? { body } : {});
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`);
+    return answer.body.data;
+  }
+
+  /** A database as one end of a pipeline. */
+  async function addEnd(
+    path: "/sources" | "/destinations",
+    connector_id: string,
+    { name }: PostgresDatabase,
+    more: object,
+  ) {
+    const secrets = { password: postgres.password };
+    const login = { connector_id, name: "login", secrets };
+    const { credential_handle } = await ask("POST", "/credentials", login);
+    const { host, port } = postgres;
+    const configuration = {
+      host,
+      port,
+      database: name,
+      username: "postgres",
+      ssl_mode: "disable",
+      ...more,
+    };
+    return await ask("POST", path, { name, connector_id, credential_handle, configuration });
+  }
+
+  /** The pipeline's schedule says that it is time; gives the job that this makes. */
+  async function due(pipelineId: string): Promise<string> {
+    const of = () =>
+      api.db
+        .selectFrom("jobs")
+        .select(["id", "trigger"])
+        .where("pipeline_id", "=", pipelineId)
+        .orderBy("created_at", "desc")
+        .execute();
+    const before = (await of()).length;
+    await api.db
+      .updateTable("pipelines")
+      .set({ next_run_at: new Date(api.control.services.clock.now() - 1) })
+      .where("id", "=", pipelineId)
+      .execute();
+    const jobs = await vi.waitFor(async () => {
+      const found = await of();
+      expect(found.length).toBe(before + 1);
+      return found;
+    }, soon);
+    expect(jobs[0]?.trigger).toBe("schedule");
+    return String(jobs[0]?.id);
+  }
+
+  const succeeded = (jobId: string) =>
+    vi.waitFor(async () => {
+      const job = await ask("GET", `/jobs/${jobId}`);
+      expect([job.status, job.failure]).toEqual(["succeeded", null]);
+      return job;
+    }, soon);
+
+  test("runs by its schedule, keeps its place, tells deleted rows, outlives a kill and a lost slot", async () => {
+    const source = await postgres.createDatabase();
+    const target = await postgres.createDatabase();
+    await source.query(`
+      CREATE TABLE orders (id int PRIMARY KEY, v int); INSERT INTO orders SELECT i, 0 FROM generate_series(1, 20) i;
+      CREATE TABLE people (id int PRIMARY KEY, v int); INSERT INTO people SELECT i, 0 FROM generate_series(1, 20) i;
+      CREATE PUBLICATION svc FOR TABLE orders, people`);
+    const replication = { publication: "svc", slot: "svc_job" };
+    const { source_id } = await addEnd("/sources", "conn_postgres", source, { replication });
+    const { destination_id } = await addEnd(
+      "/destinations",
+      "conn_postgres_destination",
+      target,
+      {},
+    );
+    const { pipeline_id } = await ask("POST", "/pipelines", {
+      name: "changes",
+      source_id,
+      destination_id,
+      schedule: { type: "basic", units: 1, time_unit: "hours" },
+      streams: [
+        { name: "orders", namespace: "public" },
+        { name: "people", namespace: "public", detect_deletes: "soft" },
+      ],
+    });
+    const found = async (table: string) =>
+      (
+        await target.query(
+          `SELECT concat_ws('/', id, v, CASE WHEN _ab_cdc_deleted_at IS NOT NULL THEN 'gone' END) AS row FROM _svc_${table} ORDER BY id`,
+        )
+      ).map(({ row }) => row);
+    const rows = async (table: string, gone: readonly string[] = []) => [
+      ...(await source.query(`SELECT concat_ws('/', id, v) AS row FROM ${table} ORDER BY id`)).map(
+        ({ row }) => row as string,
+      ),
+      ...gone,
+    ];
+    const expectSame = async (gone: readonly string[]) => {
+      expect(await found("orders")).toEqual(await rows("orders"));
+      expect((await found("people")).toSorted()).toEqual((await rows("people", gone)).toSorted());
+    };
+    const work =
+      "UPDATE {} SET v = v + 1 WHERE id % 2 = 0; DELETE FROM {} WHERE id = 3; INSERT INTO {} VALUES (100, 1)";
+
+    {
+      await using _worker = await startJobs(api.control.services);
+      await succeeded(await due(pipeline_id));
+      await expectSame([]);
+      for (const table of ["orders", "people"]) await source.query(work.replaceAll("{}", table));
+      const second = await succeeded(await due(pipeline_id));
+      // Only what has changed: the state was kept.
+      expect(second.records_synced).toBe(24);
+      await expectSame(["3/0/gone"]);
+    }
+
+    // A job whose worker is killed between the tables goes on with the other one.
+    await source.query("UPDATE orders SET v = 50; UPDATE people SET v = 60");
+    const worker = startProgram("job-process.ts", workers);
+    await firstLine(worker);
+    const locked = target
+      .query("BEGIN; LOCK TABLE _svc_people IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(600)")
+      .catch(() => undefined);
+    const killedJob = await due(pipeline_id);
+    await vi.waitFor(async () => {
+      const waiting = await target.query("SELECT FROM pg_locks WHERE NOT granted");
+      expect(waiting.length).toBeGreaterThan(0);
+    }, soon);
+    await killed(worker);
+    await target.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' AND pid <> pg_backend_pid()",
+    );
+    await locked;
+    await api.db
+      .updateTable("jobs")
+      .set({ lease_until: new Date(api.control.services.clock.now() - 1) })
+      .where("id", "=", killedJob)
+      .execute();
+    await using _worker = await startJobs(api.control.services);
+    await succeeded(killedJob);
+    expect((await attemptRows(api, killedJob)).map(({ status }) => status)).toEqual([
+      "lost",
+      "succeeded",
+    ]);
+    await source.query("DELETE FROM people WHERE id = 4");
+    await succeeded(await due(pipeline_id));
+    await expectSame(["3/0/gone", "4/60/gone"]);
+
+    // A slot that is gone: the job says so, and its next attempt reads the tables anew.
+    await source.query(
+      "SELECT pg_drop_replication_slot('svc_job'); DELETE FROM orders WHERE id = 5",
+    );
+    const lost = await due(pipeline_id);
+    await vi.waitFor(async () => {
+      const job = await ask("GET", `/jobs/${lost}`);
+      expect([job.status, job.failure?.code, job.failure?.retryable]).toEqual([
+        "incomplete",
+        "CHANGES_LOST",
+        true,
+      ]);
+      expect(job.failure.message).toContain("the replication slot is gone");
+    }, soon);
+    await api.db
+      .updateTable("jobs")
+      .set({ runnable_at: new Date(api.control.services.clock.now()) })
+      .where("id", "=", lost)
+      .execute();
+    api.control.services.jobs.wake();
+    await succeeded(lost);
+    expect((await jobRow(api, lost)).attempt).toBe(2);
+    await expectSame([]);
+  });
+});
