@@ -20,10 +20,12 @@ const NewPipeline = lazy(() => import("./pages/pipeline-new.tsx"));
 const Pipeline = lazy(() => import("./pages/pipeline.tsx"));
 const Jobs = lazy(() => import("./pages/jobs.tsx"));
 const Job = lazy(() => import("./pages/job.tsx"));
-const Activations = lazy(() => import("./pages/activations.tsx"));
+const ReverseEtl = lazy(() => import("./pages/reverse-etl.tsx"));
 const NewActivation = lazy(() => import("./pages/activation-new.tsx"));
 const Activation = lazy(() => import("./pages/activation.tsx"));
-const Model = lazy(() => import("./pages/model.tsx"));
+const Model = lazy(async () => ({ default: (await import("./pages/model.tsx")).ModelPage }));
+const NewModel = lazy(async () => ({ default: (await import("./pages/model.tsx")).NewModel }));
+const Receiver = lazy(() => import("./pages/receiver.tsx"));
 const NewReceiver = lazy(() => import("./pages/receiver-new.tsx"));
 const Run = lazy(() => import("./pages/run.tsx"));
 const Approvals = lazy(() => import("./pages/approvals.tsx"));
@@ -130,14 +132,25 @@ const Pages = () => (
     <Route path="/pipelines/:id">{({ id }) => <Pipeline id={id} key={id} />}</Route>
     <Route path="/jobs" component={Jobs} />
     <Route path="/jobs/:id">{({ id }) => <Job id={id} key={id} />}</Route>
-    <Route path="/activations" component={Activations} />
+    <Route path="/activations">
+      <ReverseEtl tab="activations" />
+    </Route>
+    <Route path="/models">
+      <ReverseEtl tab="models" />
+    </Route>
+    <Route path="/receivers">
+      <ReverseEtl tab="receivers" />
+    </Route>
     <Route path="/activations/new" component={NewActivation} />
     <Route path="/activations/:id">{({ id }) => <Activation id={id} key={id} />}</Route>
-    <Route path="/models/new">
-      <Model />
+    <Route path="/models/new/:warehouse?/:table?">
+      {({ warehouse, table }) => (
+        <NewModel warehouse={warehouse} table={table && decodeURIComponent(table)} />
+      )}
     </Route>
     <Route path="/models/:id">{({ id }) => <Model id={id} key={id} />}</Route>
     <Route path="/receivers/new" component={NewReceiver} />
+    <Route path="/receivers/:id">{({ id }) => <Receiver id={id} key={id} />}</Route>
     <Route path="/runs/:id">{({ id }) => <Run id={id} key={id} />}</Route>
     <Route path="/approvals" component={Approvals} />
     <Route path="/approvals/:id">{({ id }) => <Approval id={id} key={id} />}</Route>

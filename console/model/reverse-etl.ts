@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, ask } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
-import { all, limit } from "./queries.ts";
+import { all, type Endpoint, limit } from "./queries.ts";
 
 export const useModels = () =>
   useQuery({
@@ -14,7 +14,7 @@ export const useModels = () =>
 
 export const useReceivers = () =>
   useQuery({
-    queryKey: ["in", "receivers"],
+    queryKey: ["in", "receivers", "list"],
     queryFn: () =>
       all((cursor) =>
         ask(
@@ -24,6 +24,33 @@ export const useReceivers = () =>
         ),
       ),
   });
+
+export type Receiver = schemas["ReverseEtlDestination"];
+export type ReceiverType = schemas["CreateReverseEtlDestinationRequest"]["type"];
+
+/** What takes rows, by the API's word for it. */
+export const receiverWords: Readonly<Record<string, string>> = {
+  webhook: "Webhook",
+  postgres: "PostgreSQL",
+  mailer: "Mailer",
+} satisfies Record<ReceiverType, string>;
+
+/** Where a receiver is, as far as its settings say so in one word. */
+export function placeOf({ configuration: { url, base_url: base, host } }: Receiver): string {
+  const place = url ?? base ?? host;
+  return typeof place === "string" ? place : "";
+}
+
+/** As one of what `save.ts` saves: a webhook has settings and secrets like a source. */
+export const fromReceiver = (one: Receiver): Endpoint => ({
+  id: one.destinationId,
+  name: one.name,
+  connectorId: "conn_webhook",
+  credentialHandle: one.credentialHandle,
+  configuration: one.configuration,
+  lastCheck: null,
+  version: one.version,
+});
 
 export const useActivations = () =>
   useQuery({

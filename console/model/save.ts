@@ -1,12 +1,14 @@
-/** Saves a source or a destination: its secrets first, which stay here only when all went well. */
+/** Saves a source, a destination or a webhook: its secrets first, which stay here only when all went well. */
 import { api, ask, isProposal } from "../api/client.ts";
-import { type Problem, toProblem } from "../api/problem.ts";
+import { Problem, toProblem } from "../api/problem.ts";
 import type { schemas } from "../api/schema.ts";
 import { all, type Endpoint, fromDestination, fromSource, type Kind, limit } from "./queries.ts";
+import { fromReceiver } from "./reverse-etl.ts";
 import { type Field, given, type Values } from "./spec.ts";
+import { ifMatch } from "./use-saving.ts";
 
-interface Form {
-  readonly kind: Kind;
+export interface Form {
+  readonly kind: Kind | "webhook";
   readonly name: string;
   readonly connectorId: string;
   readonly fields: readonly Field[];
@@ -74,6 +76,14 @@ export async function create(form: Form): Promise<Endpoint | schemas["Approval"]
       );
       return isProposal(made) ? made : fromSource(made);
     }
+    if (kind === "webhook") {
+      const made = await ask(
+        api.POST("/reverse-etl/destinations", {
+          body: { name, type: kind, credentialHandle: handle ?? "", configuration },
+        }),
+      );
+      return isProposal(made) ? made : fromReceiver(made);
+    }
     const made = await ask(
       api.POST("/destinations", {
         body: handle === undefined ? body : { ...body, credential_handle: handle },
@@ -86,33 +96,6 @@ export async function create(form: Form): Promise<Endpoint | schemas["Approval"]
   }
 }
 
-/**
- * Tests and creates a webhook that takes rows. Its signing secret is deleted again when it was not
- * saved.
- * @throws Problem
- */
-export async function createReceiver(
-  form: Form,
-): Promise<schemas["ReverseEtlDestination"] | schemas["Approval"]> {
-  const stored = await storeSecrets(form);
-  if (isProposal(stored)) return stored;
-  try {
-    return await ask(
-      api.POST("/reverse-etl/destinations", {
-        body: {
-          name: form.name,
-          type: "webhook",
-          credentialHandle: stored.credential_handle,
-          configuration: configurationOf(form),
-        },
-      }),
-    );
-  } catch (error) {
-    await forget(stored.credential_id);
-    throw error;
-  }
-}
-
 /** Deletes a credential that nothing uses; one that something uses is kept by the API. */
 const forget = (id: string): Promise<unknown> =>
   api
@@ -120,12 +103,13 @@ const forget = (id: string): Promise<unknown> =>
     .catch(() => undefined);
 
 /** The test has failed, and what was typed is stored all the same. */
-export class StoredAnyway extends Error {
-  readonly problem: Problem;
-
-  constructor(problem: Problem) {
-    super(problem.message);
-    this.problem = problem;
+export class StoredAnyway extends Problem {
+  constructor({ status, message, details, requestId }: Problem) {
+    super(status, {
+      message,
+      details: details as schemas["Error"]["details"],
+      ...(requestId === undefined ? {} : { request_id: requestId }),
+    });
   }
 }
 
@@ -133,7 +117,7 @@ export class StoredAnyway extends Error {
  * Tests and changes what has the version that the form began with. New secrets are a new credential
  * at first, which takes the place of the old one when the test has passed; where that cannot be,
  * because others use the old one or only one of its secrets is new, it is changed itself.
- * @throws Problem, StoredAnyway
+ * @throws Problem, and StoredAnyway of them
  */
 export async function update(
   form: Form,
@@ -173,15 +157,24 @@ async function change(
   const configuration = configurationOf(form);
   // What was taken out is taken out there too.
   const gone = Object.keys(before.configuration).filter((one) => !(one in configuration));
-  const body = {
+  const settings = {
     name,
     configuration: {
       ...configuration,
       ...Object.fromEntries(gone.map((one) => [one, null])),
     },
-    ...(handle === undefined ? {} : { credential_handle: handle }),
   };
-  const header = { "If-Match": `"v${before.version}"` };
+  const header = ifMatch(before);
+  if (kind === "webhook") {
+    const made = await ask(
+      api.PATCH("/reverse-etl/destinations/{destinationId}", {
+        params: { path: { destinationId: before.id }, header },
+        body: handle === undefined ? settings : { ...settings, credentialHandle: handle },
+      }),
+    );
+    return isProposal(made) ? made : fromReceiver(made);
+  }
+  const body = handle === undefined ? settings : { ...settings, credential_handle: handle };
   if (kind === "source") {
     const path = { source_id: before.id };
     const made = await ask(api.PATCH("/sources/{source_id}", { params: { path, header }, body }));

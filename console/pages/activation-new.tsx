@@ -1,8 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, ask, isProposal } from "../api/client.ts";
 import { useModels, useReceivers } from "../model/reverse-etl.ts";
+import { useWork } from "../model/use-work.ts";
 import { ActivationForm, type ActivationParts } from "../parts/activation-form.tsx";
 import { Head } from "../parts/head.tsx";
 import { Empty, Loaded, ProblemNote } from "../parts/states.tsx";
@@ -11,12 +11,11 @@ import { tell } from "../parts/tell.ts";
 export default function NewActivation() {
   const models = useModels();
   const receivers = useReceivers();
-  const [problem, setProblem] = useState<unknown>();
+  const { isBusy, problem, run } = useWork();
   const [, go] = useLocation();
   const queries = useQueryClient();
-  const save = async ({ name, modelId, destinationId, ...parts }: ActivationParts) => {
-    setProblem(undefined);
-    try {
+  const save = ({ name, modelId, destinationId, ...parts }: ActivationParts) =>
+    run(async () => {
       const made = await ask(
         api.POST("/reverse-etl/activations", {
           body: {
@@ -33,10 +32,7 @@ export default function NewActivation() {
       await queries.invalidateQueries({ queryKey: ["in", "activations"] });
       tell.outcome(made, "Created. Nothing was sent yet.");
       go(isProposal(made) ? "/activations" : `/activations/${made.activationId}`);
-    } catch (error) {
-      setProblem(error);
-    }
-  };
+    });
   return (
     <>
       <Head title="Create an activation" up={{ to: "/activations", label: "Reverse ETL" }} />
@@ -75,7 +71,8 @@ export default function NewActivation() {
                   }))}
                   label="Create the activation"
                   problem={problem === undefined ? null : <ProblemNote error={problem} />}
-                  onSave={save}
+                  isBusy={isBusy}
+                  onSave={(parts) => void save(parts)}
                 />
               )
             }

@@ -2,19 +2,21 @@ import { Button, Menu, Tabs } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link, useLocation } from "wouter";
+import { useLocation } from "wouter";
 import { api, ask, isProposal } from "../api/client.ts";
-import { toProblem } from "../api/problem.ts";
 import type { schemas } from "../api/schema.ts";
 import { rowWords, sumOf, useModels, useReceivers, useRuns } from "../model/reverse-etl.ts";
+import { ifMatch, useSaving } from "../model/use-saving.ts";
 import { count, plural } from "../model/words.ts";
 import { ActivationForm, type ActivationParts } from "../parts/activation-form.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
-import { Empty, Loaded, ProblemNote } from "../parts/states.tsx";
+import { SaveProblem } from "../parts/meanwhile.tsx";
+import { Row } from "../parts/row.tsx";
+import { Empty, Loaded } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
-import { tell } from "../parts/tell.ts";
+import { tell, useAct } from "../parts/tell.ts";
 
 type Activation = schemas["ReverseEtlActivation"];
 
@@ -68,13 +70,13 @@ export default function ActivationPage({ id }: { readonly id: string }) {
 
 function Actions({ activation }: Of) {
   const { mayRun, mayWrite } = useMe();
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, act } = useAct();
   const [asks, { open, close }] = useDisclosure(false);
   const [asksAll, all] = useDisclosure(false);
   const [, go] = useLocation();
   const queries = useQueryClient();
   if (!mayRun) return null;
-  const { activationId, status, version, name } = activation;
+  const { activationId, status, name } = activation;
   const path = { activationId };
   const run = async (body: schemas["RunReverseEtlActivationRequest"]) => {
     const made = await ask(
@@ -83,20 +85,10 @@ function Actions({ activation }: Of) {
     await queries.invalidateQueries({ queryKey: ["in", "runs"] });
     if (tell.outcome(made, "It has begun.") && !isProposal(made)) go(`/runs/${made.runId}`);
   };
-  const act = async (work: () => Promise<unknown>) => {
-    setBusy(true);
-    try {
-      await work();
-    } catch (error) {
-      tell.problem(error);
-    } finally {
-      setBusy(false);
-    }
-  };
   const turn = async () => {
     const made = await ask(
       api.PATCH("/reverse-etl/activations/{activationId}", {
-        params: { path, header: { "If-Match": `"v${version}"` } },
+        params: { path, header: ifMatch(activation) },
         body: { status: status === "active" ? "paused" : "active" },
       }),
     );
@@ -106,7 +98,7 @@ function Actions({ activation }: Of) {
   const remove = async () => {
     const gone = await ask(
       api.DELETE("/reverse-etl/activations/{activationId}", {
-        params: { path, header: { "If-Match": `"v${version}"` } },
+        params: { path, header: ifMatch(activation) },
       }),
     );
     if (tell.outcome(gone, `${name} was deleted.`)) go("/activations");
@@ -155,7 +147,14 @@ function Actions({ activation }: Of) {
       >
         <span>Every row of the model is sent, also what the receiver has confirmed before.</span>
       </Confirm>
-      <Confirm title={`Delete ${name}?`} label="Delete" isOpen={asks} onClose={close} run={remove}>
+      <Confirm
+        title={`Delete ${name}?`}
+        label="Delete"
+        isOpen={asks}
+        onClose={close}
+        run={remove}
+        isDangerous
+      >
         <span>What was sent stays where it is, and its runs can still be read.</span>
       </Confirm>
     </>
@@ -175,22 +174,18 @@ function Runs({ id }: { readonly id: string }) {
         ) : (
           <ul className="rows">
             {items.map((one) => (
-              <li key={one.runId}>
-                <Link href={`/runs/${one.runId}`} className="row">
-                  <span className="name">{one.dryRun ? "Compared" : "Sent"}</span>
-                  <span className="dim wide">
-                    {one.dryRun
-                      ? rowWords(one.plannedRows)
-                      : `${plural(sumOf(one.successfulRows), "row")} sent${sumOf(one.failedRows) === 0 ? "" : `, ${count(sumOf(one.failedRows))} refused`}`}
-                  </span>
-                  <span className="dim later">
-                    <Ago at={one.createdAt} />
-                  </span>
-                  <span className="right">
-                    <Status of={one.status} />
-                  </span>
-                </Link>
-              </li>
+              <Row
+                key={one.runId}
+                to={`/runs/${one.runId}`}
+                name={one.dryRun ? "Compared" : "Sent"}
+                detail={
+                  one.dryRun
+                    ? rowWords(one.plannedRows)
+                    : `${plural(sumOf(one.successfulRows), "row")} sent${sumOf(one.failedRows) === 0 ? "" : `, ${count(sumOf(one.failedRows))} refused`}`
+                }
+                later={<Ago at={one.createdAt} />}
+                right={<Status of={one.status} />}
+              />
             ))}
           </ul>
         )
@@ -212,20 +207,17 @@ const partsOf = (one: Activation): ActivationParts => ({
 function Settings({ activation }: Of) {
   const models = useModels();
   const receivers = useReceivers();
-  // What was there when the form was opened: what others change meanwhile is not written over.
-  const [before, setBefore] = useState(activation);
-  const [problem, setProblem] = useState<unknown>();
   const queries = useQueryClient();
-  const save = async (parts: ActivationParts) => {
-    setProblem(undefined);
-    try {
-      const { name, object, operation, mappings, schedule } = parts;
+  const [loads, setLoads] = useState(0);
+  const saving = useSaving(activation, {
+    refresh: () => queries.invalidateQueries({ queryKey: ["in", "activations"] }),
+    show: () => setLoads(loads + 1),
+  });
+  const save = ({ name, object, operation, mappings, schedule }: ActivationParts) =>
+    saving.save(async (from) => {
       const made = await ask(
         api.PATCH("/reverse-etl/activations/{activationId}", {
-          params: {
-            path: { activationId: before.activationId },
-            header: { "If-Match": `"v${before.version}"` },
-          },
+          params: { path: { activationId: from.activationId }, header: ifMatch(from) },
           body: {
             name,
             object,
@@ -235,41 +227,34 @@ function Settings({ activation }: Of) {
           },
         }),
       );
-      if (!isProposal(made)) setBefore(made);
       tell.outcome(made, "Saved. The next run uses it.");
-      await queries.invalidateQueries({ queryKey: ["in", "activations"] });
-    } catch (error) {
-      setProblem(error);
-      if (toProblem(error).status === 412)
-        await queries.invalidateQueries({ queryKey: ["in", "activations"] });
-    }
-  };
-  const reload = () => {
-    setBefore(activation);
-    setProblem(undefined);
-  };
+      return made;
+    });
   return (
     <ActivationForm
-      key={before.version}
+      key={loads}
       isNew={false}
-      first={partsOf(before)}
+      first={partsOf(saving.before)}
       models={(models.data ?? []).map((one) => ({ value: one.modelId, label: one.name }))}
       receivers={(receivers.data ?? []).map((one) => ({
         value: one.destinationId,
         label: one.name,
       }))}
       label="Save"
-      problem={
-        problem === undefined ? null : (
-          <ProblemNote
-            error={problem}
-            {...(before.version === activation.version
-              ? {}
-              : { retryLabel: "Load what it is now", onRetry: reload })}
-          />
-        )
-      }
+      isBusy={saving.isBusy}
+      problem={<SaveProblem saving={saving} shownOf={shownOf} />}
       onSave={save}
     />
   );
 }
+
+/** What the form shows: columns and fields by name. */
+const shownOf = (one: Activation) => ({
+  name: one.name,
+  object: one.object,
+  operation: one.operation,
+  mappings: one.mappings.map(({ from, to, isPrimaryIdentifier: finds }) =>
+    finds ? `${from} → ${to} (finds the row)` : `${from} → ${to}`,
+  ),
+  schedule: { ...(one.schedule ?? { type: "manual" }) },
+});

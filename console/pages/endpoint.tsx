@@ -1,10 +1,8 @@
-import { Alert, Button, TextInput } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
+import { Button, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, ask, isProposal } from "../api/client.ts";
-import { type Problem, toProblem } from "../api/problem.ts";
 import type { schemas } from "../api/schema.ts";
 import {
   type Endpoint,
@@ -14,11 +12,12 @@ import {
   useCredentials,
   usePipelines,
 } from "../model/queries.ts";
-import { StoredAnyway, update } from "../model/save.ts";
+import { update } from "../model/save.ts";
 import { faultsOf, fieldsOf, type Values } from "../model/spec.ts";
+import { useSaving } from "../model/use-saving.ts";
 import { spoken } from "../model/words.ts";
-import { Confirm } from "../parts/confirm.tsx";
 import { CredentialPanel } from "../parts/credential-panel.tsx";
+import { Delete } from "../parts/delete.tsx";
 import {
   EntityFields,
   entityFields,
@@ -31,7 +30,8 @@ import { SaveProblem } from "../parts/meanwhile.tsx";
 import { SpecFields } from "../parts/spec-form.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
-import { tell } from "../parts/tell.ts";
+import { StoredAnywayNote } from "../parts/stored-anyway.tsx";
+import { tell, useAct } from "../parts/tell.ts";
 
 interface EndpointWithSpec {
   readonly endpoint: Endpoint;
@@ -71,7 +71,7 @@ export default function EndpointPage({ kind, id }: { readonly kind: Kind; readon
               <LastCheck kind={kind} endpoint={endpoint} />
               <CredentialPanel endpoint={endpoint} />
               <UsedBy kind={kind} endpoint={endpoint} />
-              <Delete kind={kind} endpoint={endpoint} />
+              <Remove kind={kind} endpoint={endpoint} />
             </div>
           </div>
         </>
@@ -95,68 +95,46 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
   const fields = fieldsOf(schema).filter(({ name }) => !isConnected || !byAccount.includes(name));
   const chosen: readonly string[] = isConnected && hasEntities(fields) ? entityFields : [];
   const { mayWrite } = useMe();
-  // What was there when the form was opened: what others change meanwhile neither takes away what
-  // was typed, nor is it written over.
-  const [before, setBefore] = useState(endpoint);
   const [title, setTitle] = useState(endpoint.name);
   const [values, setValues] = useState<Values>(endpoint.configuration);
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({});
-  const [problem, setProblem] = useState<Problem>();
-  const [isStoredAnyway, setStoredAnyway] = useState(false);
-  const [isBusy, setBusy] = useState(false);
   const queries = useQueryClient();
   const stored =
     endpoint.credentialHandle === null
       ? []
       : [...spec.secret_fields, ...(isConnected ? byAccount : [])];
-
-  const begin = (from: Endpoint) => {
-    setBefore(from);
+  const show = (from: Endpoint) => {
     setTitle(from.name);
     setValues(from.configuration);
-    setProblem(undefined);
   };
+  const saving = useSaving(endpoint, {
+    async refresh() {
+      await queries.invalidateQueries({ queryKey: ["in", kind] });
+      await queries.invalidateQueries({ queryKey: ["in", "credentials"] });
+    },
+    show,
+  });
+  const { isBusy, problem } = saving;
+
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void save(before);
-  };
-  const save = async (from: Endpoint) => {
     const found = {
       ...faultsOf(schema, values, stored),
       ...(chosen.length > 0 ? missingEntities(values) : {}),
     };
     setFaults(found);
-    setProblem(undefined);
     if (Object.keys(found).length > 0) return;
-    setBusy(true);
-    setStoredAnyway(false);
-    try {
+    const { connectorId } = endpoint;
+    const { start_path: startPath } = spec.auth;
+    saving.save(async (from) => {
       const made = await update(
-        {
-          kind,
-          name: title,
-          connectorId: endpoint.connectorId,
-          fields,
-          values,
-          startPath: spec.auth.start_path,
-        },
+        { kind, name: title, connectorId, fields, values, startPath },
         from,
       );
-      if (!isProposal(made)) begin(made);
-      await queries.invalidateQueries({ queryKey: ["in", kind] });
-      await queries.invalidateQueries({ queryKey: ["in", "credentials"] });
       tell.outcome(made, `${title} works and was saved.`);
-    } catch (error) {
-      const isStored = error instanceof StoredAnyway;
-      const thrown = toProblem(isStored ? error.problem : error);
-      if (thrown.status === 412)
-        await queries.refetchQueries({ queryKey: ["in", kind, endpoint.id] });
-      setFaults(thrown.fields);
-      setProblem(thrown);
-      setStoredAnyway(isStored);
-    } finally {
-      setBusy(false);
-    }
+      if (!isProposal(made)) show(made);
+      return made;
+    });
   };
   return (
     <form className="form panel" noValidate onSubmit={submit}>
@@ -173,7 +151,7 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
       <SpecFields
         fields={fields.filter(({ name }) => !chosen.includes(name))}
         values={values}
-        faults={faults}
+        faults={{ ...problem?.fields, ...faults }}
         stored={stored}
         isReadOnly={!mayWrite}
         onChange={setValues}
@@ -187,23 +165,8 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
           onChange={setValues}
         />
       ) : null}
-      {isStoredAnyway ? (
-        <Alert
-          color="yellow"
-          variant="light"
-          title="The new secret is stored all the same"
-          role="alert"
-        >
-          Jobs use it from now on. Enter the right one, and save again.
-        </Alert>
-      ) : null}
-      <SaveProblem
-        error={problem}
-        before={shownOf(before)}
-        now={shownOf(endpoint)}
-        onLoad={() => begin(endpoint)}
-        onKeep={() => void save(endpoint)}
-      />
+      <StoredAnywayNote problem={problem} />
+      <SaveProblem saving={saving} shownOf={shownOf} />
       {mayWrite ? (
         <div>
           <Button type="submit" loading={isBusy} disabled={title.trim() === ""}>
@@ -222,30 +185,20 @@ const shownOf = ({ name, configuration }: Endpoint) => ({ name, configuration })
 
 function LastCheck({ kind, endpoint }: Of) {
   const { mayRun } = useMe();
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, act } = useAct();
   const queries = useQueryClient();
-  const { lastCheck } = endpoint;
-  const check = async () => {
-    setBusy(true);
-    try {
+  const { lastCheck, id } = endpoint;
+  const check = () =>
+    act(async () => {
       await (kind === "source"
-        ? ask(
-            api.POST("/sources/{source_id}/check", {
-              params: { path: { source_id: endpoint.id } },
-            }),
-          )
+        ? ask(api.POST("/sources/{source_id}/check", { params: { path: { source_id: id } } }))
         : ask(
             api.POST("/destinations/{destination_id}/check", {
-              params: { path: { destination_id: endpoint.id } },
+              params: { path: { destination_id: id } },
             }),
           ));
       await queries.invalidateQueries({ queryKey: ["in", kind] });
-    } catch (error) {
-      tell.problem(error);
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   return (
     <section className="panel stack" style={{ gap: "0.75rem" }}>
       <h2 className="section" style={{ margin: 0 }}>
@@ -311,41 +264,23 @@ function UsedBy({ kind, endpoint }: Of) {
   );
 }
 
-function Delete({ kind, endpoint }: Of) {
-  const { mayWrite } = useMe();
-  const [isOpen, { open, close }] = useDisclosure(false);
+function Remove({ kind, endpoint: { id, name } }: Of) {
   const [, go] = useLocation();
   const queries = useQueryClient();
-  if (!mayWrite) return null;
   const remove = async () => {
     const gone = await (kind === "source"
-      ? ask(api.DELETE("/sources/{source_id}", { params: { path: { source_id: endpoint.id } } }))
+      ? ask(api.DELETE("/sources/{source_id}", { params: { path: { source_id: id } } }))
       : ask(
           api.DELETE("/destinations/{destination_id}", {
-            params: { path: { destination_id: endpoint.id } },
+            params: { path: { destination_id: id } },
           }),
         ));
-    tell.outcome(gone, `${endpoint.name} was deleted.`);
-    if (isProposal(gone)) return;
-    go(`/${kind}s`);
+    if (tell.outcome(gone, `${name} was deleted.`)) go(`/${kind}s`);
     await queries.invalidateQueries({ queryKey: ["in", kind, "list"] });
   };
   return (
-    <>
-      <div>
-        <Button variant="subtle" color="red" size="xs" onClick={open}>
-          Delete this {kind}
-        </Button>
-      </div>
-      <Confirm
-        title={`Delete ${endpoint.name}?`}
-        label="Delete"
-        isOpen={isOpen}
-        onClose={close}
-        run={remove}
-      >
-        <span>Rows that were read stay where they are. This cannot be undone.</span>
-      </Confirm>
-    </>
+    <Delete name={name} label={`Delete this ${kind}`} run={remove}>
+      Rows that were read stay where they are. This cannot be undone.
+    </Delete>
   );
 }

@@ -119,6 +119,9 @@ function Numbers({ job }: { readonly job: schemas["Job"] }) {
     ["Rows written", count(job.records_synced)],
     ["Rows read", count(job.records_read)],
     ["Size", bytes(job.bytes_synced)],
+    ...(job.replication_lag_bytes === null
+      ? []
+      : ([["Log kept by the server", bytes(job.replication_lag_bytes)]] as const)),
     ["Time", job.started_at === null ? "Not begun" : lasted(job.started_at, job.ended_at)],
   ] as const;
   return (

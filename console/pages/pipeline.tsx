@@ -1,12 +1,13 @@
 import { Alert, Button, Menu, NativeSelect, Tabs, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { type FormEvent, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, ask, isProposal } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
 import { useEndpoints, useJobs } from "../model/queries.ts";
-import { lasted, moment, plural, scheduleWords, spoken } from "../model/words.ts";
+import { ifMatch, useSaving } from "../model/use-saving.ts";
+import { bytes, lasted, moment, plural, scheduleWords, spoken } from "../model/words.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { Head } from "../parts/head.tsx";
 import { JobRows } from "../parts/job-rows.tsx";
@@ -17,7 +18,7 @@ import { ScheduleField } from "../parts/schedule-field.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
 import { StreamRuns } from "../parts/stream-runs.tsx";
-import { tell } from "../parts/tell.ts";
+import { tell, useAct } from "../parts/tell.ts";
 
 type Pipeline = schemas["PipelineWithStreams"];
 
@@ -67,7 +68,7 @@ interface Of {
 
 function Actions({ pipeline }: Of) {
   const { mayRun, mayWrite } = useMe();
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, act } = useAct();
   const [asks, { open, close }] = useDisclosure(false);
   const [hasStreams, streams] = useDisclosure(false);
   const [, go] = useLocation();
@@ -75,18 +76,6 @@ function Actions({ pipeline }: Of) {
   if (!mayRun) return null;
   const path = { pipeline_id: pipeline.pipeline_id };
   const isPaused = pipeline.status === "paused";
-
-  const act = async (work: () => Promise<void>) => {
-    setBusy(true);
-    try {
-      await work();
-      await queries.invalidateQueries({ queryKey: ["in"] });
-    } catch (error) {
-      tell.problem(error);
-    } finally {
-      setBusy(false);
-    }
-  };
   const sync = (fullRefresh: boolean) =>
     act(async () => {
       const made = await ask(
@@ -96,6 +85,7 @@ function Actions({ pipeline }: Of) {
         }),
       );
       if (tell.outcome(made, "It has begun.") && !isProposal(made)) go(`/jobs/${made.job.job_id}`);
+      await queries.invalidateQueries({ queryKey: ["in"] });
     });
   const turn = () =>
     act(async () => {
@@ -103,6 +93,7 @@ function Actions({ pipeline }: Of) {
         ? ask(api.POST("/pipelines/{pipeline_id}/resume", { params: { path } }))
         : ask(api.POST("/pipelines/{pipeline_id}/pause", { params: { path }, body: {} }));
       tell.outcome(await asked, isPaused ? "It goes on." : "It is paused.");
+      await queries.invalidateQueries({ queryKey: ["in"] });
     });
   return (
     <>
@@ -169,6 +160,7 @@ function Delete({
       isOpen={isOpen}
       onClose={onClose}
       run={remove}
+      isDangerous
     >
       <span>Its tables stay in the destination. A job under way ends.</span>
     </Confirm>
@@ -207,6 +199,12 @@ function Overview({ pipeline }: Of) {
             <dd>{scheduleWords(pipeline.schedule)}</dd>
             <dt>Next</dt>
             <dd>{next === null ? "When somebody starts it" : <Ago at={next} />}</dd>
+            {pipeline.replication_lag_bytes === null ? null : (
+              <>
+                <dt>Log kept</dt>
+                <dd>{bytes(pipeline.replication_lag_bytes)} by the source's server</dd>
+              </>
+            )}
           </dl>
         </section>
         <section className="panel">
@@ -270,43 +268,31 @@ function Settings({ pipeline }: Of) {
   const [schedule, setSchedule] = useState(pipeline.schedule);
   const [policy, setPolicy] = useState(pipeline.schema_change_policy);
   const [parallel, setParallel] = useState(pipeline.parallel_streams);
-  // Of what was there when the form was opened: what others change meanwhile is not written over.
-  const [before, setBefore] = useState(pipeline);
-  const { version } = before;
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<unknown>();
   const queries = useQueryClient();
-  const save = async (over = version) => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
-      const path = { pipeline_id: pipeline.pipeline_id };
+  const saving = useSaving(pipeline, {
+    refresh: () => queries.invalidateQueries({ queryKey: ["in", "pipelines"] }),
+    show(from) {
+      setName(from.name);
+      setSchedule(from.schedule);
+      setPolicy(from.schema_change_policy);
+      setParallel(from.parallel_streams);
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    saving.save(async (from) => {
       const made = await ask(
         api.PATCH("/pipelines/{pipeline_id}", {
-          params: { path, header: { "If-Match": `"v${over}"` } },
+          params: { path: { pipeline_id: from.pipeline_id }, header: ifMatch(from) },
           body: { name, schedule, schema_change_policy: policy, parallel_streams: parallel },
         }),
       );
-      if (!isProposal(made)) setBefore({ ...pipeline, ...made });
       tell.outcome(made, "Saved.");
-      await queries.invalidateQueries({ queryKey: ["in", "pipelines"] });
-    } catch (error) {
-      await queries.invalidateQueries({ queryKey: ["in", "pipelines"] });
-      setProblem(error);
-    } finally {
-      setBusy(false);
-    }
-  };
-  const reload = () => {
-    setName(pipeline.name);
-    setSchedule(pipeline.schedule);
-    setPolicy(pipeline.schema_change_policy);
-    setParallel(pipeline.parallel_streams);
-    setBefore(pipeline);
-    setProblem(undefined);
+      return isProposal(made) ? made : { ...from, ...made };
+    });
   };
   return (
-    <div className="form panel">
+    <form className="form panel" noValidate onSubmit={submit}>
       <TextInput
         label="Name"
         value={name}
@@ -318,7 +304,7 @@ function Settings({ pipeline }: Of) {
           When it runs
         </div>
         <ScheduleField
-          key={version}
+          key={saving.before.version}
           value={schedule}
           onChange={setSchedule}
           isReadOnly={!mayWrite}
@@ -333,23 +319,17 @@ function Settings({ pipeline }: Of) {
         onChange={(event) => setParallel(Number(event.currentTarget.value))}
         disabled={!mayWrite}
       />
-      <SaveProblem
-        error={problem}
-        before={shownOf(before)}
-        now={shownOf(pipeline)}
-        onLoad={reload}
-        onKeep={() => void save(pipeline.version)}
-      />
+      <SaveProblem saving={saving} shownOf={shownOf} />
       {mayWrite ? (
         <div>
-          <Button onClick={() => void save()} loading={isBusy} disabled={name.trim() === ""}>
+          <Button type="submit" loading={saving.isBusy} disabled={name.trim() === ""}>
             Save
           </Button>
         </div>
       ) : (
         <span className="dim">Only editors and administrators change settings.</span>
       )}
-    </div>
+    </form>
   );
 }
 

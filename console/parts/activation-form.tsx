@@ -55,8 +55,8 @@ export function ActivationForm({
   receivers,
   label,
   problem,
+  isBusy,
   onSave,
-  children,
 }: {
   readonly first: ActivationParts;
   /** What is sent, and where, is chosen once. */
@@ -66,14 +66,13 @@ export function ActivationForm({
   readonly label: string;
   /** What came of saving. */
   readonly problem: ReactNode;
-  readonly onSave: (parts: ActivationParts) => Promise<void>;
-  readonly children?: ReactNode;
+  readonly isBusy: boolean;
+  readonly onSave: (parts: ActivationParts) => void;
 }) {
   const { mayWrite, mayRun } = useMe();
   const [parts, setParts] = useState(first);
   // Until somebody chooses, what the API suggests is taken.
   const [isChosen, setChosen] = useState(!isNew);
-  const [isBusy, setBusy] = useState(false);
   const prepared = usePrepared(parts, isChosen, mayRun);
   const { data } = prepared;
   const set = (change: Partial<ActivationParts>) =>
@@ -94,18 +93,13 @@ export function ActivationForm({
   const issues = data?.issues ?? [];
   const faults = Object.fromEntries(issues.map(({ path, message }) => [path, message]));
   const others = issues.filter(({ path }) => !/^(mappings|object)/.test(path));
-  const submit = async (event: FormEvent) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault();
-    setBusy(true);
-    try {
-      await onSave(parts);
-    } finally {
-      setBusy(false);
-    }
+    onSave(parts);
   };
   const isReady = parts.name.trim() !== "" && parts.object !== "" && parts.mappings.length > 0;
   return (
-    <form className="stack" noValidate onSubmit={(event) => void submit(event)}>
+    <form className="stack" noValidate onSubmit={submit}>
       <section className="panel stack">
         <TextInput
           label="Name"
@@ -214,7 +208,7 @@ export function ActivationForm({
       ) : null}
       {problem}
       {mayWrite ? (
-        <div className="actions">
+        <div>
           <Button
             type="submit"
             loading={isBusy}
@@ -222,7 +216,6 @@ export function ActivationForm({
           >
             {label}
           </Button>
-          {children}
         </div>
       ) : (
         <span className="dim">Only editors and administrators change activations.</span>

@@ -1,14 +1,16 @@
 import { Button, Modal } from "@mantine/core";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
+import { useWork } from "../model/use-work.ts";
 import { ProblemNote } from "./states.tsx";
 
-/** Asks once more before something that cannot be undone. What was refused is told in it. */
+/** Asks once more before something larger. What was refused is told in it. */
 export function Confirm({
   title,
   label,
   keep = "Keep it",
   isOpen,
   isReady = true,
+  isDangerous = false,
   onClose,
   run,
   children,
@@ -19,36 +21,35 @@ export function Confirm({
   readonly isOpen: boolean;
   /** Whether what is asked for inside has been given. */
   readonly isReady?: boolean | undefined;
+  /** Whether something goes that does not come back. */
+  readonly isDangerous?: boolean | undefined;
   readonly onClose: () => void;
   /** Closes by itself when it is done. */
   readonly run: () => Promise<void>;
   readonly children: ReactNode;
 }) {
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<unknown>();
+  const { isBusy, problem, run: begin, clear } = useWork();
   const close = () => {
-    setProblem(undefined);
+    clear();
     onClose();
   };
-  const go = async () => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
+  const go = () =>
+    begin(async () => {
       await run();
       close();
-    } catch (error) {
-      setProblem(error);
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   return (
     <Modal opened={isOpen} onClose={close} title={title} centered>
       <div className="stack">
         {children}
         {problem === undefined ? null : <ProblemNote error={problem} />}
         <div className="actions">
-          <Button color="red" onClick={() => void go()} loading={isBusy} disabled={!isReady}>
+          <Button
+            color={isDangerous ? "red" : "indigo"}
+            onClick={() => void go()}
+            loading={isBusy}
+            disabled={!isReady}
+          >
             {label}
           </Button>
           <Button variant="default" onClick={close}>

@@ -1,29 +1,23 @@
-/** What became of saving a form; when somebody else was faster, what they have changed. */
+/** In a form: what became of saving it; when somebody else was faster, what they have changed. */
 import { Alert, Button } from "@mantine/core";
-import { toProblem } from "../api/problem.ts";
 import { changesBetween } from "../model/differences.ts";
+import type { Saving } from "../model/use-saving.ts";
 import { Changes } from "./changes.tsx";
 import { ProblemNote } from "./states.tsx";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export function SaveProblem({
-  error,
-  before,
-  now,
-  onLoad,
-  onKeep,
+export function SaveProblem<T extends { readonly version: number }>({
+  saving: { problem, before, now, load, keepMine },
+  shownOf,
 }: {
-  readonly error: unknown;
-  /** What was there when the form was opened, and what is there now. */
-  readonly before: Fields;
-  readonly now: Fields;
-  readonly onLoad: () => void;
-  readonly onKeep: () => void;
+  readonly saving: Saving<T>;
+  /** What the form shows of it. */
+  readonly shownOf: (one: T) => Fields;
 }) {
-  if (error === undefined) return null;
-  if (toProblem(error).status !== 412) return <ProblemNote error={error} />;
-  const changes = changesBetween(before, now);
+  if (problem === undefined) return null;
+  if (problem.status !== 412) return <ProblemNote error={problem} />;
+  const changes = changesBetween(shownOf(before), shownOf(now));
   return (
     <Alert color="orange" variant="light" title="Somebody else has changed it" role="alert">
       <div className="stack" style={{ gap: "0.75rem" }}>
@@ -35,10 +29,10 @@ export function SaveProblem({
           </div>
         )}
         <div className="actions">
-          <Button size="xs" variant="default" onClick={onLoad}>
+          <Button size="xs" variant="default" onClick={load}>
             Load what it is now
           </Button>
-          <Button size="xs" variant="default" onClick={onKeep}>
+          <Button type="submit" size="xs" variant="default" onClick={keepMine}>
             Keep mine, and save over it
           </Button>
         </div>

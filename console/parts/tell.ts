@@ -1,4 +1,5 @@
 import { notifications } from "@mantine/notifications";
+import { useState } from "react";
 import { isProposal } from "../api/client.ts";
 import { toProblem } from "../api/problem.ts";
 
@@ -13,7 +14,7 @@ export const tell = {
     const { message, fix } = toProblem(error);
     notifications.show({
       title: "It did not work",
-      message: fix === undefined ? message : `${message} ${fix}`,
+      message: clipped(fix === undefined ? message : `${message} ${fix}`),
       color: "red",
       closeButtonProps,
       autoClose: 10_000,
@@ -34,3 +35,22 @@ export const tell = {
     return !waits;
   },
 };
+
+/** What stands in a corner is short. */
+const clipped = (text: string) => (text.length > 600 ? `${text.slice(0, 600)}…` : text);
+
+/** What a button does: what goes wrong is told in the corner. */
+export function useAct() {
+  const [isBusy, setBusy] = useState(false);
+  const act = async (work: () => Promise<unknown>): Promise<void> => {
+    setBusy(true);
+    try {
+      await work();
+    } catch (error) {
+      tell.problem(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { isBusy, act };
+}

@@ -1,0 +1,42 @@
+import { Button } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { Confirm } from "./confirm.tsx";
+import { useMe } from "./me.tsx";
+
+/** Deletes what a page is about, for who may, after asking once more. */
+export function Delete({
+  name,
+  label,
+  children,
+  run,
+}: {
+  readonly name: string;
+  /** "Delete this source" */
+  readonly label: string;
+  /** What stays and what goes. */
+  readonly children: string;
+  readonly run: () => Promise<void>;
+}) {
+  const { mayWrite } = useMe();
+  const [isOpen, { open, close }] = useDisclosure(false);
+  if (!mayWrite) return null;
+  return (
+    <>
+      <div>
+        <Button variant="subtle" color="red" size="xs" onClick={open}>
+          {label}
+        </Button>
+      </div>
+      <Confirm
+        title={`Delete ${name}?`}
+        label="Delete"
+        isOpen={isOpen}
+        onClose={close}
+        run={run}
+        isDangerous
+      >
+        <span>{children}</span>
+      </Confirm>
+    </>
+  );
+}

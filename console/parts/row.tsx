@@ -1,0 +1,49 @@
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+
+/** A line of a list: on a wide screen with columns, on a narrow one as a block. */
+export function Row({
+  to,
+  name,
+  about,
+  detail,
+  later,
+  right,
+  children,
+}: {
+  /** Its page; absent: it has none. */
+  readonly to?: string | undefined;
+  readonly name: ReactNode;
+  /** What stands below the name. */
+  readonly about?: ReactNode;
+  readonly detail?: ReactNode;
+  /** What a narrow screen leaves out. */
+  readonly later?: ReactNode;
+  readonly right?: ReactNode;
+  /** What belongs to it and is not in the line. */
+  readonly children?: ReactNode;
+}) {
+  const cells = (
+    <>
+      <span>
+        <bdi className="name">{name}</bdi>
+        {about === undefined ? null : <span className="dim below">{about}</span>}
+      </span>
+      <span className="dim wide">{detail}</span>
+      <span className="dim later">{later}</span>
+      <span className="right">{right}</span>
+    </>
+  );
+  return (
+    <li>
+      {to === undefined ? (
+        <div className="row">{cells}</div>
+      ) : (
+        <Link href={to} className="row">
+          {cells}
+        </Link>
+      )}
+      {children}
+    </li>
+  );
+}
