@@ -9,8 +9,9 @@ import { Confirm } from "../parts/confirm.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
 import { NewToken } from "../parts/new-token.tsx";
+import { byPage, PagedRows } from "../parts/paged-rows.tsx";
 import { usePersonNames } from "../parts/people.ts";
-import { Loading, ProblemNote } from "../parts/states.tsx";
+import { Row } from "../parts/row.tsx";
 import { Ago, Status } from "../parts/status.tsx";
 import { tell } from "../parts/tell.ts";
 
@@ -31,13 +32,9 @@ export default function Access() {
           },
         }),
       ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+    ...byPage,
     refetchInterval: 15_000,
   });
-  const sessions = query.data?.pages.flatMap(({ items }) => items) ?? [];
-  // The one that is used stands first: it is the one that is known.
-  const sorted = sessions.toSorted((left, right) => Number(right.current) - Number(left.current));
   return (
     <>
       <Head title="Sessions and tokens">
@@ -56,28 +53,14 @@ export default function Access() {
               : "Your own. Revoke what you do not know: it ends at once."}
           </span>
         </div>
-        {query.isPending ? <Loading /> : null}
-        {query.isError ? (
-          <ProblemNote error={query.error} onRetry={() => void query.refetch()} />
-        ) : null}
-        {sorted.length === 0 ? null : (
-          <ul className="rows">
-            {sorted.map((one) => (
-              <SessionRow key={one.session_id} session={one} />
-            ))}
-          </ul>
-        )}
-        {query.hasNextPage ? (
-          <div>
-            <Button
-              variant="default"
-              loading={query.isFetchingNextPage}
-              onClick={() => void query.fetchNextPage()}
-            >
-              Show more
-            </Button>
-          </div>
-        ) : null}
+        <PagedRows query={query} none="Nobody has signed in.">
+          {(sessions) =>
+            sessions
+              // The one that is used stands first: it is the one that is known.
+              .toSorted((left, right) => Number(right.current) - Number(left.current))
+              .map((one) => <SessionRow key={one.session_id} session={one} />)
+          }
+        </PagedRows>
       </div>
       {isOpen ? <NewToken onClose={close} /> : null}
     </>
@@ -111,39 +94,37 @@ function SessionRow({ session }: { readonly session: Session }) {
     session.workspace_id === workspaceId ? "this workspace alone" : undefined,
   ].filter((one) => one !== undefined);
   return (
-    <li className="row">
-      <span>
-        <bdi className="name">{label}</bdi>{" "}
-        {current ? <span className="badge inline">This one</span> : null}
-        <br />
-        <span className="dim">{words.join(", ")}</span>
-      </span>
-      <span className="dim wide">
-        {status === "active" ? (
+    <Row
+      name={label}
+      badge={current ? "This one" : undefined}
+      about={words.join(", ")}
+      detail={
+        status === "active" ? (
           <>
             Used <Ago at={session.last_seen_at} />
             {ip === null ? "" : ` from ${ip}`}
+            {agent === null ? null : (
+              <bdi className="below" title={agent}>
+                {browserOf(agent)}
+              </bdi>
+            )}
           </>
         ) : (
           `Ended ${moment(session.revoked_at ?? session.expires_at)}`
-        )}
-        {agent === null ? null : (
-          <>
-            <br />
-            <bdi title={agent}>{agent.length > 60 ? `${agent.slice(0, 60)}…` : agent}</bdi>
-          </>
-        )}
-      </span>
-      <span className="dim later">
-        Made <Ago at={session.created_at} />
-        {status === "active" ? (
-          <>
-            , ends <Ago at={session.expires_at} />
-          </>
-        ) : null}
-      </span>
-      <span className="right">
-        {status === "active" ? (
+        )
+      }
+      later={
+        <>
+          Made <Ago at={session.created_at} />
+          {status === "active" ? (
+            <span className="below">
+              Ends <Ago at={session.expires_at} />
+            </span>
+          ) : null}
+        </>
+      }
+      right={
+        status === "active" ? (
           <Button
             size="xs"
             variant="subtle"
@@ -155,8 +136,9 @@ function SessionRow({ session }: { readonly session: Session }) {
           </Button>
         ) : (
           <Status of={status} />
-        )}
-      </span>
+        )
+      }
+    >
       <Confirm
         title={
           <>
@@ -167,12 +149,27 @@ function SessionRow({ session }: { readonly session: Session }) {
         isOpen={asks}
         onClose={close}
         run={revoke}
+        isDangerous
       >
         <span>
           It ends at once, on every server, and so does all that was made with it.
           {current ? " It is the one that you use: you sign in again after it." : ""}
         </span>
       </Confirm>
-    </li>
+    </Row>
   );
+}
+
+/** A browser as one calls it; other programs by the beginning of what they call themselves. */
+function browserOf(agent: string): string {
+  const [, name = "", version = ""] =
+    /(Firefox|Edg|OPR|Chrome|Version)\/(\d+)/.exec(agent.replace(/Chrome(?=.*(Edg|OPR)\/)/, "")) ??
+    [];
+  const system = /(Windows|Macintosh|Android|iPhone|iPad|Linux)/.exec(agent)?.[1];
+  const words = { Edg: "Edge", OPR: "Opera", Version: "Safari" } as Readonly<
+    Record<string, string>
+  >;
+  if (agent.startsWith("Mozilla/") && name !== "" && system !== undefined)
+    return `${words[name] ?? name} ${version}, ${system === "Macintosh" ? "macOS" : system}`;
+  return agent.length > 60 ? `${agent.slice(0, 60)}…` : agent;
 }

@@ -8,8 +8,9 @@ import { type Chain, readChain } from "../model/audit-chain.ts";
 import { count, moment, plural, spoken } from "../model/words.ts";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
+import { byPage, PagedRows } from "../parts/paged-rows.tsx";
 import { useMembers } from "../parts/people.ts";
-import { Empty, Loading, ProblemNote } from "../parts/states.tsx";
+import { Empty, ProblemNote } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
 import { tell } from "../parts/tell.ts";
 
@@ -52,11 +53,9 @@ export default function Audit() {
           },
         }),
       ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+    ...byPage,
     enabled: isAdmin,
   });
-  const entries = query.data?.pages.flatMap(({ items }) => items) ?? [];
   if (!isAdmin)
     return (
       <>
@@ -73,31 +72,9 @@ export default function Audit() {
       <div className="stack">
         <Verified />
         <FilterFields filters={filters} onChange={setFilters} />
-        {query.isPending ? <Loading /> : null}
-        {query.isError ? (
-          <ProblemNote error={query.error} onRetry={() => void query.refetch()} />
-        ) : null}
-        {query.isSuccess && entries.length === 0 ? (
-          <p className="dim">Nothing was written that these filters find.</p>
-        ) : null}
-        {entries.length === 0 ? null : (
-          <ul className="rows">
-            {entries.map((one) => (
-              <Entry key={one.audit_log_id} entry={one} />
-            ))}
-          </ul>
-        )}
-        {query.hasNextPage ? (
-          <div>
-            <Button
-              variant="default"
-              loading={query.isFetchingNextPage}
-              onClick={() => void query.fetchNextPage()}
-            >
-              Show more
-            </Button>
-          </div>
-        ) : null}
+        <PagedRows query={query} none="Nothing was written that these filters find.">
+          {(entries) => entries.map((one) => <Entry key={one.audit_log_id} entry={one} />)}
+        </PagedRows>
       </div>
     </>
   );

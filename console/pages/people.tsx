@@ -1,19 +1,22 @@
 import { Button, Modal, NativeSelect, NumberInput, Textarea, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { api, ask } from "../api/client.ts";
-import { type Problem, toProblem } from "../api/problem.ts";
 import type { schemas } from "../api/schema.ts";
+import { ifMatch } from "../model/use-saving.ts";
+import { useWork } from "../model/use-work.ts";
 import { spoken } from "../model/words.ts";
 import { Confirm } from "../parts/confirm.tsx";
+import { DialogForm } from "../parts/dialog-form.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
 import { useMembers } from "../parts/people.ts";
 import { RoleField } from "../parts/role-field.tsx";
-import { Loaded, ProblemNote } from "../parts/states.tsx";
+import { Row } from "../parts/row.tsx";
+import { Loaded } from "../parts/states.tsx";
 import { Ago } from "../parts/status.tsx";
-import { tell } from "../parts/tell.ts";
+import { tell, useAct } from "../parts/tell.ts";
 
 type Member = schemas["Member"];
 type Invitation = schemas["Invitation"];
@@ -57,24 +60,24 @@ function MemberRow({ member }: { readonly member: Member }) {
   const reload = () => queries.invalidateQueries({ queryKey: ["in", "members"] });
   const params = {
     path: { workspace_id: workspaceId, member_id: id ?? "" },
-    header: { "If-Match": `"v${version}"` },
+    header: ifMatch({ version }),
   };
-  const setRole = async (next: schemas["Role"]) => {
-    try {
-      const made = await ask(
-        api.PATCH("/workspaces/{workspace_id}/members/{member_id}", {
-          params,
-          body: { role: next },
-        }),
-      );
-      tell.outcome(made, `${label} is ${next} now.`);
-      if (isMe) await queries.invalidateQueries({ queryKey: ["me"] });
-    } catch (error) {
-      tell.problem(error);
-    } finally {
-      await reload();
-    }
-  };
+  const { isBusy, act } = useAct();
+  const setRole = (next: schemas["Role"]) =>
+    act(async () => {
+      try {
+        const made = await ask(
+          api.PATCH("/workspaces/{workspace_id}/members/{member_id}", {
+            params,
+            body: { role: next },
+          }),
+        );
+        tell.outcome(made, `${label} is ${next} now.`);
+        if (isMe) await queries.invalidateQueries({ queryKey: ["me"] });
+      } finally {
+        await reload();
+      }
+    });
   const remove = async () => {
     const gone = await ask(
       api.DELETE("/workspaces/{workspace_id}/members/{member_id}", { params }),
@@ -83,19 +86,18 @@ function MemberRow({ member }: { readonly member: Member }) {
     await (isMe ? queries.invalidateQueries() : reload());
   };
   return (
-    <li className="row">
-      <span>
-        <span className="name">{label}</span> {isMe ? <span className="dim">you</span> : null}
-        <br />
-        <span className="dim">{email}</span>
-      </span>
-      <span className="wide">
-        {isAdmin ? (
+    <Row
+      name={label}
+      badge={isMe ? "You" : undefined}
+      about={name === null ? undefined : email}
+      detail={
+        isAdmin ? (
           <NativeSelect
             aria-label={`Role of ${label}`}
             size="xs"
             maw="10rem"
             value={role}
+            disabled={isBusy}
             data={(["viewer", "runner", "editor", "admin"] as const).map((value) => ({
               value,
               label: spoken(value),
@@ -104,19 +106,19 @@ function MemberRow({ member }: { readonly member: Member }) {
           />
         ) : (
           spoken(role)
-        )}
-      </span>
-      <span className="dim later">
-        {active === null ? (
+        )
+      }
+      later={
+        active === null ? (
           "Was not here yet"
         ) : (
           <>
             Was here <Ago at={active} />
           </>
-        )}
-      </span>
-      <span className="right">
-        {isAdmin ? (
+        )
+      }
+      right={
+        isAdmin ? (
           <Button
             size="xs"
             variant="subtle"
@@ -126,8 +128,9 @@ function MemberRow({ member }: { readonly member: Member }) {
           >
             Remove
           </Button>
-        ) : null}
-      </span>
+        ) : null
+      }
+    >
       <Confirm
         title={`Remove ${label}?`}
         label="Remove"
@@ -135,6 +138,7 @@ function MemberRow({ member }: { readonly member: Member }) {
         isOpen={asks}
         onClose={close}
         run={remove}
+        isDangerous
       >
         <span>
           {isMe ? "You leave this workspace, and see nothing of it any more. " : ""}
@@ -142,7 +146,7 @@ function MemberRow({ member }: { readonly member: Member }) {
           they are the workspace's.
         </span>
       </Confirm>
-    </li>
+    </Row>
   );
 }
 
@@ -195,68 +199,75 @@ function InvitationRow({ invitation }: { readonly invitation: Invitation }) {
   const { email, role, delivery, expires_at: ends, invitation_id: id } = invitation;
   const { workspaceId = "" } = useMe();
   const queries = useQueryClient();
-  const [busy, setBusy] = useState<"resend" | "revoke">();
-  const act = async (verb: "resend" | "revoke") => {
-    setBusy(verb);
-    try {
-      const params = { path: { workspace_id: workspaceId, invitation_id: id } };
-      if (verb === "resend") {
-        const made = await ask(
-          api.POST("/workspaces/{workspace_id}/members/invitations/{invitation_id}/resend", {
-            params,
-          }),
-        );
-        tell.outcome(made, "Sent again. The link that was sent before has ended.");
-      } else {
-        const made = await ask(
-          api.POST("/workspaces/{workspace_id}/members/invitations/{invitation_id}/revoke", {
-            params,
-          }),
-        );
-        tell.outcome(made, "Revoked. Its link has ended.");
-      }
-    } catch (error) {
-      tell.problem(error);
-    } finally {
-      setBusy(undefined);
-      await queries.invalidateQueries({ queryKey: ["in", "invitations"] });
-    }
+  const { isBusy, act } = useAct();
+  const [asks, { open, close }] = useDisclosure(false);
+  const params = { path: { workspace_id: workspaceId, invitation_id: id } };
+  const reload = () => queries.invalidateQueries({ queryKey: ["in", "invitations"] });
+  const resend = () =>
+    act(async () => {
+      const made = await ask(
+        api.POST("/workspaces/{workspace_id}/members/invitations/{invitation_id}/resend", {
+          params,
+        }),
+      );
+      tell.outcome(made, "Sent again. The link that was sent before has ended.");
+      await reload();
+    });
+  const revoke = async () => {
+    const made = await ask(
+      api.POST("/workspaces/{workspace_id}/members/invitations/{invitation_id}/revoke", {
+        params,
+      }),
+    );
+    tell.outcome(made, "Withdrawn. Its link has ended.");
+    await reload();
   };
   return (
-    <li className="row">
-      <span>
-        <span className="name">{email}</span>
-        <br />
-        <span className="dim">{spoken(role)}</span>
-      </span>
-      <span className={delivery === "failed" ? "wide wrong" : "wide dim"}>
-        {delivered[delivery]}
-      </span>
-      <span className="dim later">
-        Ends <Ago at={ends} />
-      </span>
-      <span className="right actions" style={{ gap: "0.25rem" }}>
-        <Button
-          size="xs"
-          variant="subtle"
-          aria-label={`Send again to ${email}`}
-          loading={busy === "resend"}
-          onClick={() => void act("resend")}
-        >
-          Send again
-        </Button>
-        <Button
-          size="xs"
-          variant="subtle"
-          color="red"
-          aria-label={`Revoke the invitation of ${email}`}
-          loading={busy === "revoke"}
-          onClick={() => void act("revoke")}
-        >
-          Revoke
-        </Button>
-      </span>
-    </li>
+    <Row
+      name={email}
+      about={spoken(role)}
+      detail={
+        <span className={delivery === "failed" ? "wrong" : undefined}>{delivered[delivery]}</span>
+      }
+      later={
+        <>
+          Ends <Ago at={ends} />
+        </>
+      }
+      right={
+        <span className="buttons">
+          <Button
+            size="xs"
+            variant="subtle"
+            aria-label={`Send again to ${email}`}
+            loading={isBusy}
+            onClick={() => void resend()}
+          >
+            Send again
+          </Button>
+          <Button
+            size="xs"
+            variant="subtle"
+            color="red"
+            aria-label={`Withdraw the invitation of ${email}`}
+            onClick={open}
+          >
+            Withdraw
+          </Button>
+        </span>
+      }
+    >
+      <Confirm
+        title={`Withdraw the invitation of ${email}?`}
+        label="Withdraw"
+        isOpen={asks}
+        onClose={close}
+        run={revoke}
+        isDangerous
+      >
+        <span>The link that was sent ends at once. You can invite them again.</span>
+      </Confirm>
+    </Row>
   );
 }
 
@@ -266,14 +277,10 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
   const [role, setRole] = useState<schemas["Role"]>("viewer");
   const [days, setDays] = useState(7);
   const [message, setMessage] = useState("");
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem>();
+  const work = useWork();
   const queries = useQueryClient();
-  const send = async (event: FormEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setProblem(undefined);
-    try {
+  const send = () =>
+    work.run(async () => {
       const made = await ask(
         api.POST("/workspaces/{workspace_id}/members/invitations", {
           params: { path: { workspace_id: workspaceId } },
@@ -287,23 +294,24 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
       );
       tell.outcome(made, `${email.trim()} is invited.`);
       onClose();
-    } catch (error) {
-      setProblem(toProblem(error));
-    } finally {
-      setBusy(false);
       await queries.invalidateQueries({ queryKey: ["in", "invitations"] });
-    }
-  };
+    });
   return (
     <Modal opened onClose={onClose} title="Invite somebody" centered>
-      <form className="stack" noValidate onSubmit={(event) => void send(event)}>
+      <DialogForm
+        work={work}
+        label="Invite"
+        isReady={email.trim() !== ""}
+        onSubmit={() => void send()}
+        onClose={onClose}
+      >
         <TextInput
           type="email"
           label="E-mail address"
           description="A link goes there. Whoever opens it is in."
           value={email}
           onChange={(event) => setEmail(event.currentTarget.value)}
-          error={problem?.fields.email}
+          error={work.problem?.fields.email}
           required
           data-autofocus
         />
@@ -324,16 +332,7 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
           autosize
           minRows={2}
         />
-        {problem === undefined ? null : <ProblemNote error={problem} />}
-        <div className="actions">
-          <Button type="submit" loading={isBusy} disabled={email.trim() === ""}>
-            Invite
-          </Button>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Modal>
   );
 }

@@ -1,13 +1,13 @@
 /** A token for an agent, a program or a terminal. It is shown once. */
 import { Alert, Button, Modal, NativeSelect, NumberInput, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { api, ask, isProposal } from "../api/client.ts";
-import { type Problem, toProblem } from "../api/problem.ts";
 import type { schemas } from "../api/schema.ts";
+import { useWork } from "../model/use-work.ts";
 import { moment } from "../model/words.ts";
+import { DialogForm } from "./dialog-form.tsx";
 import { RoleField } from "./role-field.tsx";
-import { ProblemNote } from "./states.tsx";
 import { tell } from "./tell.ts";
 
 const users = [
@@ -49,14 +49,10 @@ function Form({
   const [client, setClient] = useState<schemas["Client"]>("mcp");
   const [role, setRole] = useState<schemas["Role"]>("editor");
   const [days, setDays] = useState(firstDays.mcp);
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem>();
+  const work = useWork();
   const queries = useQueryClient();
-  const create = async (event: FormEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setProblem(undefined);
-    try {
+  const create = () =>
+    work.run(async () => {
       const made = await ask(
         api.POST("/sessions", { body: { name: name.trim(), client, role, expires_in_days: days } }),
       );
@@ -65,20 +61,21 @@ function Form({
         onClose();
       } else onMade(made);
       await queries.invalidateQueries({ queryKey: ["in", "sessions"] });
-    } catch (error) {
-      setProblem(toProblem(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   return (
-    <form className="stack" noValidate onSubmit={(event) => void create(event)}>
+    <DialogForm
+      work={work}
+      label="Create"
+      isReady={name.trim() !== ""}
+      onSubmit={() => void create()}
+      onClose={onClose}
+    >
       <TextInput
         label="Name"
         description="By which you know it in the list."
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
-        error={problem?.fields.name}
+        error={work.problem?.fields.name}
         required
         data-autofocus
       />
@@ -105,16 +102,7 @@ function Form({
         w="10rem"
         onChange={(next) => setDays(Number(next) || 1)}
       />
-      {problem === undefined ? null : <ProblemNote error={problem} />}
-      <div className="actions">
-        <Button type="submit" loading={isBusy} disabled={name.trim() === ""}>
-          Create
-        </Button>
-        <Button variant="default" onClick={onClose}>
-          Cancel
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 

@@ -5,6 +5,7 @@ import { Link } from "wouter";
 export function Row({
   to,
   name,
+  badge,
   about,
   detail,
   later,
@@ -14,6 +15,8 @@ export function Row({
   /** Its page; absent: it has none. */
   readonly to?: string | undefined;
   readonly name: ReactNode;
+  /** What marks it, beside the name. */
+  readonly badge?: ReactNode;
   /** What stands below the name. */
   readonly about?: ReactNode;
   readonly detail?: ReactNode;
@@ -27,6 +30,7 @@ export function Row({
     <>
       <span>
         <bdi className="name">{name}</bdi>
+        {badge === undefined ? null : <span className="badge inline">{badge}</span>}
         {about === undefined ? null : <span className="dim below">{about}</span>}
       </span>
       <span className="dim wide">{detail}</span>
