@@ -25,6 +25,7 @@ const shared = {
   resolve: {
     alias: [
       { find: /^svc-connectors$/, replacement: entry("./runtime/author.ts") },
+      { find: /^svc-connectors\/database$/, replacement: entry("./runtime/database-author.ts") },
       {
         find: /^svc-connectors\/destination$/,
         replacement: entry("./runtime/destination-author.ts"),

@@ -9,7 +9,7 @@ import { rolldown } from "rolldown";
 const folder = "dist/runtime";
 /** Modules that the sandbox may read: see runtime/host/code-access.ts. */
 export const isSandboxModule = (id: string): boolean =>
-  /\/runtime\/(author\.[jt]s$|(worker|manifest|wire|contract)\/)|\/node_modules\/typebox\/|^\0/.test(
+  /\/runtime\/((database-)?author\.[jt]s$|(worker|manifest|protocol|database|wire|contract)\/)|\/node_modules\/typebox\/|^\0/.test(
     id,
   );
 
@@ -17,6 +17,7 @@ export async function bundleRuntime(): Promise<void> {
   const bundle = await rolldown({
     input: {
       author: `${folder}/author.js`,
+      "database-author": `${folder}/database-author.js`,
       cli: `${folder}/cli.js`,
       host: `${folder}/host.js`,
       "destination-author": `${folder}/destination-author.js`,
@@ -44,7 +45,7 @@ export async function bundleRuntime(): Promise<void> {
     name,
     ...(chunks.get(name)?.imports ?? []).flatMap(reachable),
   ];
-  for (const name of [...reachable("worker/entry.js"), ...reachable("author.js")]) {
+  for (const name of ["worker/entry.js", "author.js", "database-author.js"].flatMap(reachable)) {
     const foreign = chunks.get(name)?.moduleIds.filter((id) => !isSandboxModule(id)) ?? [];
     if (foreign.length > 0)
       throw new Error(`The sandbox would load code of the host: ${foreign.join(", ")}`);

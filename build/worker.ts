@@ -35,6 +35,7 @@ async function writeBundle(folder: string): Promise<void> {
   const bundle = await rolldown({
     input: {
       author: `${runtimeFolder}author.ts`,
+      "database-author": `${runtimeFolder}database-author.ts`,
       "worker/entry": `${runtimeFolder}worker/entry.ts`,
     },
     platform: "node",

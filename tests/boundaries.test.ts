@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 const allowed: Record<string, RegExp> = {
   runtime: /^(?!svc-connectors)/,
   connectors:
-    /^(svc-connectors(\/destination)?$|pg$|pg-copy-streams$|apache-arrow$|@duckdb\/node-(api|bindings)$|node:)/,
+    /^(svc-connectors(\/(database|destination))?$|pg$|pg-copy-streams$|apache-arrow$|@duckdb\/node-(api|bindings)$|node:)/,
   conformance:
     /^(svc-connectors|svc-connectors\/host|node:.*|nock|undici|yaml|typebox|ajv|ajv\/dist\/2019\.js|ajv\/dist\/2020\.js|ajv-formats|@peculiar\/x509|testcontainers|vitest|@duckdb\/node-api)$/,
   control:
@@ -68,19 +68,23 @@ const layers: Record<string, Record<string, readonly string[]>> = {
   runtime: {
     contract: [],
     wire: ["contract"],
+    // What authors of databases have in common; in the sandbox too.
+    database: ["contract"],
     // The untrusted side: what runs in the sandbox.
-    worker: ["manifest", "wire", "contract"],
+    worker: ["manifest", "protocol", "wire", "contract"],
     manifest: ["wire", "contract"],
+    protocol: ["wire", "contract"],
     // The trusted side.
     batches: ["wire", "contract"],
     filter: ["batches", "wire", "contract"],
     spec: ["filter", "wire", "contract"],
     egress: ["filter", "spec", "wire", "contract"],
     oauth: ["egress", "filter", "spec", "contract"],
-    host: ["egress", "batches", "filter", "spec", "wire", "contract"],
+    image: ["egress", "wire", "contract"],
+    host: ["image", "egress", "batches", "filter", "spec", "wire", "contract"],
     destination: ["host", "egress", "batches", "filter", "spec", "wire", "contract"],
     sinks: ["destination", "host", "contract"],
-    cli: ["sinks", "destination", "host", "egress", "spec", "wire", "contract"],
+    cli: ["sinks", "destination", "host", "image", "egress", "spec", "wire", "contract"],
   },
   conformance: {
     contract: [],

@@ -45,8 +45,9 @@ test("of the runtime a worker may read what the sandbox runs, nothing of the hos
   const readable = access()
     .filter((path) => path.startsWith(sandboxFolder) || path.startsWith(runtimeFolder))
     .map((path) => path.slice(sandboxFolder.length));
-  const author = `author${sandboxEnding}`;
-  expect(readable.sort()).toEqual([author, "contract/", "manifest/", "wire/", "worker/"]);
+  const entries = ["author", "database-author"].map((name) => `${name}${sandboxEnding}`);
+  const folders = ["contract/", "database/", "manifest/", "protocol/", "wire/", "worker/"];
+  expect(readable.sort()).toEqual([...entries, ...folders].sort());
 });
 
 test("a declarative manifest is readable, and nothing beside it", async () => {

@@ -9,8 +9,17 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { isSourceRun, moduleEnding, packageRoot, runtimeFolder } from "../wire/location.ts";
 
-/** Beside `author`. */
-export const sandboxFolders = ["worker", "manifest", "wire", "contract"] as const;
+/** What connectors import by the name of this package. */
+const entries = ["author", "database-author"] as const;
+/** Beside the entries. */
+export const sandboxFolders = [
+  "worker",
+  "manifest",
+  "protocol",
+  "database",
+  "wire",
+  "contract",
+] as const;
 
 interface SandboxCode {
   readonly folder: string;
@@ -29,7 +38,7 @@ export function bundleRoot(): string {
 }
 
 const sources = () => [
-  "author.ts",
+  ...entries.map((name) => `${name}.ts`),
   ...sandboxFolders.flatMap((folder) =>
     readdirSync(runtimeFolder + folder, { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
@@ -46,7 +55,7 @@ function findCode(): SandboxCode {
 
 const code = findCode();
 
-/** `author`, `worker/entry` and what they load lie here; it ends with a separator. */
+/** The entries, `worker/entry` and what they load lie here; it ends with a separator. */
 export const sandboxFolder: string = code.folder;
 /** The ending of its modules. */
 export const sandboxEnding: ".ts" | ".js" = code.ending;
@@ -57,7 +66,7 @@ export const workerEntry: string = `${code.folder}worker/entry${code.ending}`;
 /** What every worker may read of this package; folders end with a separator. */
 export const sandboxCode: readonly string[] = [
   join(code.root, "package.json"),
-  `${code.folder}author${code.ending}`,
+  ...entries.map((name) => `${code.folder}${name}${code.ending}`),
   // A built package has its shared code in `worker/` too.
   ...sandboxFolders.map((folder) => `${code.folder}${folder}${sep}`),
   // What a built connector has of third parties' packages.

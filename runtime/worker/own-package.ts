@@ -2,15 +2,28 @@ import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 import { moduleEnding, runtimeFolder } from "../wire/location.ts";
 
+/** What a connector may import of this package, and the file beside this folder. */
+const entries = {
+  "svc-connectors": "author",
+  "svc-connectors/database": "database-author",
+} as const;
+
 /**
  * Whatever copy of svc, or link to one, is installed beside a connector, or none: what it imports
  * as "svc-connectors" is the one that runs it. Other copies stay closed, and may be of another
  * version.
  */
 export function provideOwnPackage(): void {
-  const url = pathToFileURL(`${runtimeFolder}author${moduleEnding}`).href;
+  const urls = new Map(
+    Object.entries(entries).map(([specifier, file]) => [
+      specifier,
+      pathToFileURL(`${runtimeFolder}${file}${moduleEnding}`).href,
+    ]),
+  );
   registerHooks({
-    resolve: (specifier, context, next) =>
-      specifier === "svc-connectors" ? { url, shortCircuit: true } : next(specifier, context),
+    resolve(specifier, context, next) {
+      const url = urls.get(specifier);
+      return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
+    },
   });
 }

@@ -1,38 +1,16 @@
 /** Queries of the server's catalog about tables: as few, however many tables there are. */
 import { ConnectorError, type JsonSchema } from "svc-connectors";
+import { type DatabaseColumn, type DatabaseTable, maxTables } from "svc-connectors/database";
 import { quoteText, type Session } from "./api.ts";
 import type { Config } from "./spec.ts";
 import { typeOf, type ValueType } from "./types.ts";
 
-export interface Column {
-  readonly name: string;
+export interface Column extends DatabaseColumn {
   readonly type: ValueType;
-  /** `bigint`, `datetime`, … */
-  readonly typeName: string;
-  /** With null, unless it is part of the key. */
-  readonly schema: JsonSchema;
-  readonly isNullable: boolean;
-  /** An index begins with it. */
-  readonly isIndexed: boolean;
-  /** The server numbers new rows with it. */
-  readonly isNumbered: boolean;
 }
 
-export interface Table {
-  /** Empty: it is the result of a query. */
-  readonly database: string;
-  readonly name: string;
-  /** Columns that the user may read; none when the user may not read the table. */
-  readonly columns: readonly Column[];
-  /** Names; empty when there is none, or part of it may not be read. */
-  readonly primaryKey: readonly string[];
-  /** The query whose result it is. */
-  readonly sql?: string | undefined;
-  /** The cursor that goes with the query. */
-  readonly cursorField?: string | undefined;
-  /** As the server guesses it. */
-  readonly estimatedRows?: number | undefined;
-}
+/** None of its columns may be read when the user may not read the table. */
+export type Table = DatabaseTable<Column>;
 
 /** Which tables of the session's database, as a condition on `table_name`. */
 export type Chosen = string;
@@ -80,12 +58,8 @@ export async function hasReadableTable(session: Session, chosen: Chosen): Promis
 
 const readable = "privileges LIKE '%select%'";
 
-/** The tables with their columns, in the order of their names; no more than so many. */
-export async function* listTables(
-  session: Session,
-  chosen: Chosen,
-  most: number,
-): AsyncGenerator<Table> {
+/** The tables with their columns, in the order of their names. */
+export async function* listTables(session: Session, chosen: Chosen): AsyncGenerator<Table> {
   const { client } = session;
   const from = (view: string) =>
     `FROM information_schema.${view} WHERE ${within(session)} AND ${chosen}`;
@@ -93,7 +67,7 @@ export async function* listTables(
     `SELECT table_name, table_rows, table_type ${from("tables")} AND ${kinds} ORDER BY ${exactName}`,
   );
   if (tables.length === 0) return;
-  if (tables.length > most) throw tooMany();
+  if (tables.length > maxTables) throw tooMany();
   const indexes = groupByTable(
     await client.query(
       `SELECT table_name, column_name, index_name, seq_in_index, sub_part, index_type ${from("statistics")}
@@ -160,7 +134,7 @@ const tooMany = () =>
 /** One table; undefined when there is none of the name. */
 export async function findTable(session: Session, name: string): Promise<Table | undefined> {
   let found: Table | undefined;
-  for await (const table of listTables(session, selectNamed(name), 1)) found = table;
+  for await (const table of listTables(session, selectNamed(name))) found = table;
   return found;
 }
 
@@ -217,8 +191,9 @@ function toTable({ database, name, rows, columns, indexed, documents }: ListedTa
   );
   const isWhole = key.every((one) => found.some((column) => column.name === one));
   return {
-    database,
+    schema: database,
     name,
+    isReadable: found.length > 0,
     columns: found,
     primaryKey: isWhole ? key : [],
     estimatedRows: Number(rows) > 0 ? Number(rows) : undefined,

@@ -1,44 +1,18 @@
 /** Queries of PostgreSQL's catalog about tables: as few, however many tables there are. */
 import { escapeLiteral } from "pg";
-import type { JsonSchema } from "svc-connectors";
+import type { DatabaseColumn, DatabaseTable } from "svc-connectors/database";
 import type { Session } from "./api.ts";
 import type { Config } from "./spec.ts";
 import { type KnownTypes, learnTypes, typeOf } from "./type-names.ts";
 import type { ValueType } from "./types.ts";
 
-export interface Column {
-  readonly name: string;
+export interface Column extends DatabaseColumn {
   readonly type: ValueType;
-  /** With null, unless it is part of the key. */
-  readonly schema: JsonSchema;
-  /** The type in SQL, for casts. */
-  readonly typeName: string;
   /** The schema of the type, where its operators are. */
   readonly typeSchema: string;
-  readonly isNullable: boolean;
-  /** An index of all rows begins with it. */
-  readonly isIndexed: boolean;
-  /** The server numbers new rows with it: an identity, or a default from a sequence. */
-  readonly isNumbered: boolean;
 }
 
-export interface Table {
-  /** Empty: it is the result of a query. */
-  readonly schema: string;
-  readonly name: string;
-  /** False when the role may not even read one column. */
-  readonly isReadable: boolean;
-  /** Columns that the role may read. */
-  readonly columns: readonly Column[];
-  /** Names; empty when there is none, or part of it may not be read. */
-  readonly primaryKey: readonly string[];
-  /** The query whose result it is. */
-  readonly sql?: string | undefined;
-  /** The cursor that goes with the query. */
-  readonly cursorField?: string | undefined;
-  /** As the server counted them when it last looked; undefined when it never did. */
-  readonly estimatedRows?: number | undefined;
-}
+export type Table = DatabaseTable<Column>;
 
 /** The tables that the configuration chooses, for the functions below. */
 export function selectChosen({ schemas, include_tables, exclude_tables }: Config): string {

@@ -1,13 +1,18 @@
 /** Streams that a query defines, in the settings: described by the server, and read like tables. */
 import type { Submittable } from "pg";
 import { ConnectorError } from "svc-connectors";
+import {
+  type DatabaseQuery,
+  queryFailure,
+  queryRefused,
+  requireOwnColumns,
+  statementOf,
+  toQueryTable,
+} from "svc-connectors/database";
 import type { Session } from "./api.ts";
 import type { Column, Table } from "./catalog.ts";
 import { queryReason, sqlState } from "./failures.ts";
-import type { Config } from "./spec.ts";
 import { learnTypes, typeOf } from "./type-names.ts";
-
-type Query = Config["queries"][number];
 
 /** A column of a result, as the server describes it. */
 interface Field {
@@ -16,44 +21,22 @@ interface Field {
   readonly dataTypeModifier: number;
 }
 
-/** @throws QUERY_REFUSED for names that differ by case at most */
-export function requireOwnNames(queries: readonly Query[]): void {
-  const seen = new Set<string>();
-  for (const { name } of queries) {
-    if (seen.has(name.toLowerCase())) throw refuse(name, "another query has its name");
-    seen.add(name.toLowerCase());
-  }
-}
-
 /**
  * What the query of a stream gives, as a table. The server decides whether it is one SELECT that
  * only reads: alone it has to be one statement, and in parentheses a part of a SELECT. Needs a
  * transaction that is read-only.
  * @throws QUERY_REFUSED, QUERY_FAILED
  */
-export async function describeQuery(session: Session, query: Query): Promise<Table> {
-  const { name, primary_key: primaryKey, cursor_field: cursorField } = query;
-  const sql = query.sql.replace(/[;\s]+$/, "");
-  if (sql.includes("\0")) throw refuse(name, "it has a character that no text in SQL has");
+export async function describeQuery(session: Session, query: DatabaseQuery): Promise<Table> {
+  const { name, primary_key: primaryKey } = query;
+  const sql = statementOf(query);
   const fields = await fieldsOf(session, sql).catch((error: unknown) => {
-    throw queryFailure(error, name);
+    throw queryFailure(error, name, queryReason);
   });
   await requireSelect(session, sql, name);
   const names = fields?.map((field) => field.name) ?? [];
-  if (!fields || names.length === 0) throw refuse(name, "it gives no columns");
-  const twice = names.find((one, index) => names.indexOf(one) !== index);
-  if (twice !== undefined)
-    throw refuse(name, `two of its columns have the name ${twice}: name one of them with AS`);
-  const columns = await toColumns(session, fields, primaryKey);
-  for (const column of primaryKey)
-    if (!names.includes(column))
-      throw refuse(name, `it gives no column ${column}, which primary_key names`);
-  const cursor = columns.find((column) => column.name === cursorField);
-  if (cursorField !== undefined && !cursor)
-    throw refuse(name, `it gives no column ${cursorField}, which cursor_field names`);
-  if (cursor && !cursor.type.isOrderable)
-    throw refuse(name, `its column ${cursor.name}, which cursor_field names, has no order`);
-  return { schema: "", name, isReadable: true, columns, primaryKey, sql, cursorField };
+  requireOwnColumns(query, names, { isCaseKept: true });
+  return toQueryTable(query, await toColumns(session, fields ?? [], primaryKey));
 }
 
 /**
@@ -68,10 +51,10 @@ async function requireSelect({ client }: Session, sql: string, name: string): Pr
     } as never);
   } catch (error) {
     const code = sqlState(error);
-    if (code === "42601") throw refuse(name, "it is not one SELECT");
+    if (code === "42601") throw queryRefused(name, "it is not one SELECT");
     // The protocol: values were not given for all that wants one.
-    if (code === "08P01") throw refuse(name, "it has a parameter, such as $1");
-    throw queryFailure(error, name);
+    if (code === "08P01") throw queryRefused(name, "it has a parameter, such as $1");
+    throw queryFailure(error, name, queryReason);
   }
 }
 
@@ -136,17 +119,4 @@ interface Extended {
   parse(message: { readonly text: string }): void;
   describe(message: { readonly type: "S" }): void;
   sync(): void;
-}
-
-const refuse = (name: string, reason: string) =>
-  new ConnectorError("QUERY_REFUSED", { reason: `${name}: ${reason}` });
-
-/** A failure of the server as one of the query, where it is; others stay as they came. */
-export function queryFailure(error: unknown, name: string): unknown {
-  const found = queryReason(error);
-  if (found === undefined) return error;
-  const { reason, isRefusal } = found;
-  return isRefusal
-    ? refuse(name, reason)
-    : new ConnectorError("QUERY_FAILED", { reason: `${name}: ${reason}` });
 }

@@ -1,76 +1,60 @@
 /** Conditions of a row filter as SQL: names and values are quoted, and the server has tried each. */
-import { escapeIdentifier, escapeLiteral } from "pg";
-import { ConnectorError, type RowCondition, type SelectedStream } from "svc-connectors";
+import { escapeLiteral } from "pg";
+import type { SelectedStream } from "svc-connectors";
+import {
+  type FilterCondition,
+  filterConditions,
+  filterRefused,
+  hasNoComparison,
+} from "svc-connectors/database";
 import type { Session } from "./api.ts";
 import type { Column, Table } from "./catalog.ts";
 import { sqlState } from "./failures.ts";
-import { fromOf, labelOf } from "./streams.ts";
-
-/** Columns that the conditions compare. */
-export const filteredColumns = (table: Table, { rowFilter = [] }: SelectedStream): Column[] =>
-  rowFilter.map((condition) => columnOf(table, condition));
+import { fromOf, ofTable } from "./streams.ts";
 
 /**
- * The conditions of a stream, each to stand in a WHERE. Needs a transaction.
- * @throws CATALOG_INVALID for a column that the table lacks, and a value that does not fit its type
+ * The conditions of a stream.
+ * @throws CATALOG_INVALID for a column that the table lacks, or whose type has no comparison
  */
-export async function filterOf(
+export const conditionsOf = (table: Table, stream: SelectedStream): FilterCondition<Column>[] =>
+  filterConditions(table, stream, {
+    ofTable,
+    refusalOf: ({ name, type }) => (type.isOrderable ? undefined : hasNoComparison(name)),
+    /** Values without a type take the one of the column. */
+    literalOf({ name }, value) {
+      const text = String(value);
+      if (!text.includes("\0")) return escapeLiteral(text);
+      throw filterRefused(table, `has a value for ${name} that no text in PostgreSQL can be`);
+    },
+  });
+
+/**
+ * Lets the server read the values when it reads the statement: no row is looked at. Needs a
+ * transaction.
+ * @throws CATALOG_INVALID for a value that does not fit its type
+ */
+export async function tryConditions(
   { client }: Session,
   table: Table,
-  { rowFilter = [] }: SelectedStream,
-): Promise<string[]> {
-  const conditions: string[] = [];
-  for (const condition of rowFilter) {
-    const sql = toSql(condition, columnOf(table, condition), table);
-    // The server reads the values when it reads the statement: no row is looked at.
-    await client.query(`SELECT FROM ${fromOf(table)} WHERE ${sql} LIMIT 0`).catch((error) => {
-      throw tryFailure(error, condition, table);
-    });
-    conditions.push(sql);
-  }
-  return conditions;
+  conditions: readonly FilterCondition<Column>[],
+): Promise<void> {
+  for (const one of conditions)
+    await client
+      .query(`SELECT FROM ${fromOf(table)} WHERE ${one.sql} LIMIT 0`)
+      .catch((error: unknown) => {
+        throw tryFailure(error, one, table);
+      });
 }
 
-/** Values without a type take the one of the column. */
-function toSql({ operator, value }: RowCondition, { name, type }: Column, table: Table): string {
-  const column = escapeIdentifier(name);
-  if (operator === "is null") return `${column} IS NULL`;
-  if (operator === "is not null") return `${column} IS NOT NULL`;
-  if (!type.isOrderable)
-    throw refuse(
-      table,
-      `compares the column ${name}, whose type has no comparison: is null and is not null alone can be`,
-    );
-  const values = (Array.isArray(value) ? value : [value]).map(String);
-  if (values.some((one) => one.includes("\0")))
-    throw refuse(table, `has a value for ${name} that no text in PostgreSQL can be`);
-  const literals = values.map((one) => escapeLiteral(one));
-  switch (operator) {
-    case "in":
-      return `${column} IN (${literals.join(", ")})`;
-    case "not in":
-      return `${column} NOT IN (${literals.join(", ")})`;
-    case "!=":
-      return `${column} <> ${literals[0]}`;
-    default:
-      return `${column} ${operator} ${literals[0]}`;
-  }
-}
-
-function columnOf(table: Table, { column }: RowCondition): Column {
-  const found = table.columns.find(({ name }) => name === column);
-  if (found) return found;
-  throw refuse(table, `names the column ${column}, which the table lacks`);
-}
-
-function tryFailure(error: unknown, { column, operator }: RowCondition, table: Table): unknown {
+function tryFailure(
+  error: unknown,
+  { condition: { column, operator } }: FilterCondition<Column>,
+  table: Table,
+): unknown {
   const code = sqlState(error) ?? "";
   if (code.startsWith("22"))
-    return refuse(table, `has a value for ${column} that does not fit its type`);
+    return filterRefused(table, `has a value for ${column} that does not fit its type`);
   if (code.startsWith("42") && code !== "42501")
-    return refuse(table, `cannot compare ${column} by ${operator}`);
+    return filterRefused(table, `cannot compare ${column} by ${operator}`);
   return error;
 }
-
-const refuse = (table: Table, problem: string) =>
-  new ConnectorError("CATALOG_INVALID", { path: `row_filter of ${labelOf(table)}`, problem });

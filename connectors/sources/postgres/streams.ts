@@ -1,9 +1,17 @@
 import { escapeIdentifier } from "pg";
 import { ConnectorError, type SelectedStream, type Stream } from "svc-connectors";
+import {
+  createTableNames,
+  type DatabaseQuery,
+  describeQueries,
+  discoverTables,
+  labelOf,
+  queryOf,
+  toStream,
+} from "svc-connectors/database";
 import { inSnapshot, type Session } from "./api.ts";
 import { countTables, findTable, listTables, selectChosen, type Table } from "./catalog.ts";
-import { proposeCursors } from "./cursors.ts";
-import { describeQuery, requireOwnNames } from "./queries.ts";
+import { describeQuery } from "./queries.ts";
 import {
   logProblem,
   type PublishedTable,
@@ -11,12 +19,10 @@ import {
   tableKey,
 } from "./replication/server.ts";
 import { addedProperties, lsnField } from "./replication/settings.ts";
-import type { Config, PostgresContext } from "./spec.ts";
+import type { PostgresContext } from "./spec.ts";
 
-/** Most tables that one discovery lists. @see control API specification, part 8 */
-const maxTables = 6_000;
-/** Tables that are named one by one in the log when they may not be read. */
-const maxSkippedNames = 100;
+export const { ofTable, fromOf } = createTableNames(escapeIdentifier);
+
 const hint =
   'Narrow it with include_tables / exclude_tables, for instance include_tables: ["public.order*"] or exclude_tables: ["archive.*"].';
 
@@ -28,74 +34,42 @@ export async function* discoverStreams(
   ctx: PostgresContext,
   session: Session,
 ): AsyncGenerator<Stream> {
+  const { queries, replication } = ctx.config;
   const chosen = selectChosen(ctx.config);
-  const { queries } = ctx.config;
-  const found = (await countTables(session, chosen)) + queries.length;
-  if (found > maxTables)
-    throw new ConnectorError("TOO_MANY_TABLES", { found, limit: maxTables, hint });
-  const labels = new Set<string>();
-  let skippedCount = 0;
-  const skip = (stream: string, reason: string) => {
-    if (++skippedCount <= maxSkippedNames)
-      ctx.log.warn("This table is skipped.", { stream, reason });
-  };
-  requireOwnNames(queries);
-  for (const query of queries)
-    for await (const table of inSnapshot(session, () => one(describeQuery(session, query))))
-      yield toStream(table);
-  const { replication } = ctx.config;
   const published = replication && (await publishedTables(session, replication));
-  for await (const table of inSnapshot(session, () => listTables(session, chosen))) {
-    const label = labelOf(table);
-    if (!table.isReadable) skip(label, "PERMISSION_DENIED: no right to select");
-    else if (labels.has(label.toLowerCase()))
-      skip(label, "its name differs from another one by case only; exclude that one to read this");
-    else {
-      labels.add(label.toLowerCase());
+  yield* discoverTables<Table>(ctx, {
+    queries,
+    hint,
+    countTables: () => countTables(session, chosen),
+    listTables: () => inSnapshot(session, () => listTables(session, chosen)),
+    describeQuery: describeIn(session),
+    streamOf(table) {
       const found = published?.get(tableKey(table.schema, table.name));
       const problem = found && logProblem(table, found);
       if (problem !== undefined)
         ctx.log.warn("The log has no changes of this table that can be read.", {
-          stream: label,
+          stream: labelOf(table),
           reason: problem,
         });
-      yield found && problem === undefined ? toLogStream(table, found) : toStream(table);
-    }
-  }
-  if (skippedCount > maxSkippedNames) {
-    ctx.log.warn("More tables are skipped than are named here.", { count: skippedCount });
-  }
+      return found && problem === undefined ? toLogStream(table, found) : toStream(table);
+    },
+  });
 }
 
 /** @throws as {@link describeQuery} */
 export async function tryQueries({ config: { queries } }: PostgresContext, session: Session) {
-  requireOwnNames(queries);
-  for (const query of queries)
-    for await (const _ of inSnapshot(session, () => one(describeQuery(session, query))));
+  for await (const _ of describeQueries(queries, describeIn(session)));
 }
 
-async function* one<T>(coming: Promise<T>): AsyncGenerator<T> {
-  yield await coming;
-}
+/** Describes queries, each in a transaction of its own. */
+const describeIn = (session: Session) => async (query: DatabaseQuery) => {
+  let table: Table | undefined;
+  for await (const one of inSnapshot(session, () => described(session, query))) table = one;
+  return table as Table;
+};
 
-function toStream(table: Table): Stream {
-  const { schema, name, columns, primaryKey, sql, cursorField } = table;
-  const canOrder = columns.some(({ type }) => type.isOrderable);
-  return {
-    name,
-    ...(sql === undefined ? { namespace: schema } : {}),
-    schema: {
-      type: "object",
-      properties: Object.fromEntries(columns.map((column) => [column.name, column.schema])),
-    },
-    primaryKey,
-    syncModes: canOrder ? ["full_refresh", "incremental"] : ["full_refresh"],
-    ...(cursorField === undefined ? { proposedCursors: proposeCursors(table) } : { cursorField }),
-    estimatedRows: table.estimatedRows,
-    // Nothing says whether the key of a query is one, and its order may cost a sort of all.
-    isResumable: primaryKey.length > 0 && sql === undefined,
-    supportsRowFilter: true,
-  };
+async function* described(session: Session, query: DatabaseQuery): AsyncGenerator<Table> {
+  yield await describeQuery(session, query);
 }
 
 /** A stream that goes on by the log: its cursor is the place there. */
@@ -131,21 +105,3 @@ export async function describeTable(
   if (!table.isReadable) throw new ConnectorError("PERMISSION_DENIED", { stream });
   return table;
 }
-
-/** A stream without a namespace is the query of its name, if there is one. */
-export const queryOf = (
-  { queries }: Config,
-  { namespace, name }: Pick<Stream, "name" | "namespace">,
-) => (namespace === undefined ? queries.find((query) => query.name === name) : undefined);
-
-/** How messages and logs name it. */
-export const labelOf = ({ schema, name }: Pick<Table, "schema" | "name">) =>
-  schema === "" ? name : `${schema}.${name}`;
-
-/** What is selected may have the name of a column. */
-const alias = "svc_read";
-export const ofTable = (column: string) => `${alias}.${escapeIdentifier(column)}`;
-
-/** The table, or the query, in a FROM. */
-export const fromOf = ({ schema, name, sql }: Table) =>
-  `${sql === undefined ? `${escapeIdentifier(schema)}.${escapeIdentifier(name)}` : `(${sql}\n)`} AS ${alias}`;

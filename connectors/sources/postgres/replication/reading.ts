@@ -12,12 +12,13 @@ import {
   type StreamBeginning,
   streamFields,
 } from "svc-connectors";
+import { labelOf } from "svc-connectors/database";
 import { inSnapshot, type Session } from "../api.ts";
 import { copyRows } from "../copy.ts";
 import { planProjection } from "../projection.ts";
 import { type ChangesState, readTable, type State, seeOperators } from "../reading.ts";
 import type { PostgresContext } from "../spec.ts";
-import { describeTable, fromOf, labelOf, ofTable } from "../streams.ts";
+import { describeTable, fromOf, ofTable } from "../streams.ts";
 import { type ChangeLog, createChangeLog, type LogItem } from "./log.ts";
 import { formatLsn, parseLsn } from "./lsn.ts";
 import { type ChangeRows, createChangeRows } from "./rows.ts";

@@ -1,8 +1,8 @@
 /**
  * Which columns may serve as a cursor: by their names, types, and what the server does with them.
  */
-import type { CursorProposal } from "svc-connectors";
-import type { Column, Table } from "./catalog.ts";
+import type { CursorProposal } from "../contract/stream.ts";
+import type { DatabaseColumn, DatabaseTable } from "./tables.ts";
 
 /** Names that say when a row was changed, or made, once they are written as snake_case. */
 const changedName =
@@ -17,7 +17,7 @@ const maxProposals = 5;
  * The columns that a user might choose, the best one first: a time of the last change, then a time
  * of making or a number that the server counts up, each with an index before those without.
  */
-export function proposeCursors({ columns, primaryKey }: Table): CursorProposal[] {
+export function proposeCursors({ columns, primaryKey }: DatabaseTable): CursorProposal[] {
   const proposals = columns.flatMap((column) => {
     const finds = whatItFinds(column, primaryKey);
     const { name: field, isIndexed: is_indexed } = column;
@@ -30,10 +30,10 @@ const rank = ({ finds, is_indexed }: CursorProposal) =>
   (finds === "changes" ? 0 : 2) + (is_indexed ? 0 : 1);
 
 function whatItFinds(
-  { name, typeName, isNumbered }: Column,
+  { name, typeName, isNumbered }: DatabaseColumn,
   primaryKey: readonly string[],
 ): CursorProposal["finds"] | undefined {
-  if (/^(timestamp|datetime|date)$/.test(typeName)) {
+  if (/^(timestamp|datetime|date)\b/i.test(typeName)) {
     const words = toSnakeCase(name);
     if (changedName.test(words)) return "changes";
     return madeName.test(words) ? "new_rows" : undefined;
