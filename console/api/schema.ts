@@ -58,8 +58,9 @@ export interface schemas {
   ConnectorList: { items: (schemas["Connector"])[]; next_cursor: string | null; has_more: boolean };
   ConnectorListResponse: { request_id: schemas["RequestId"]; data: schemas["ConnectorList"] };
   ConnectorType: "source" | "destination" | "row_destination";
-  ConnectorWithStreams: { connector_id: string; name: string; type: schemas["ConnectorType"]; category: schemas["ConnectorCategory"]; auth_types: (schemas["AuthType"])[]; release_stage: schemas["ReleaseStage"]; supports: schemas["ConnectorFeatures"]; enabled: boolean; documentation_url: string | null; streams_preview: (schemas["StreamPreview"])[]; limits: { max_tables: number } };
+  ConnectorWithStreams: { connector_id: string; name: string; type: schemas["ConnectorType"]; category: schemas["ConnectorCategory"]; auth_types: (schemas["AuthType"])[]; release_stage: schemas["ReleaseStage"]; supports: schemas["ConnectorFeatures"]; enabled: boolean; documentation_url: string | null; streams_preview: (schemas["StreamPreview"])[]; limits: { max_tables: number }; manifest: schemas["ManifestFacts"] | null };
   ConnectorWithStreamsResponse: { request_id: schemas["RequestId"]; data: schemas["ConnectorWithStreams"] };
+  CreateConnectorRequest: { name: string; manifest: string };
   CreateCredentialMailerTokenRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; connector_id?: string | undefined; connection_method?: schemas["ConnectionMethod"] | undefined; secrets_expire_at?: string | null | undefined; base_url?: string | undefined; api_token: string; name?: schemas["Name"] | undefined; credential_handle?: string | undefined };
   CreateCredentialRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; secrets_expire_at?: string | null | undefined; connector_id: string; name?: schemas["Name"] | undefined; auth_type?: "api_key" | "basic" | "custom" | undefined; secrets: Record<string, string>; metadata?: Record<string, unknown> | undefined };
   CreateDestinationRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; name: schemas["Name"]; connector_id: string; credential_handle?: schemas["CredentialHandle"] | undefined; configuration?: Record<string, unknown> | undefined };
@@ -86,6 +87,8 @@ export interface schemas {
   DayRows: { day: string; records: number; bytes: number };
   DeleteConnectionResponse: { request_id: schemas["RequestId"]; data: schemas["DeleteConnectionResult"] };
   DeleteConnectionResult: { connection_id: string; pipeline_id: string; deleted: "true"; cancelled_job_id: string | null; deleted_at: string };
+  DeleteConnectorResponse: { request_id: schemas["RequestId"]; data: schemas["DeleteConnectorResult"] };
+  DeleteConnectorResult: { connector_id: string; deleted: boolean };
   DeleteCredentialResponse: { request_id: schemas["RequestId"]; data: schemas["DeleteCredentialResult"] };
   DeleteCredentialResult: { credential_id: string; deleted: "true"; revocation: "revoked" | "not_supported" | "failed"; deleted_at: string };
   DeleteDestinationResponse: { request_id: schemas["RequestId"]; data: schemas["DeleteDestinationResult"] };
@@ -142,7 +145,7 @@ export interface schemas {
   InvitationListResponse: { request_id: schemas["RequestId"]; data: schemas["InvitationList"] };
   InvitationResponse: { request_id: schemas["RequestId"]; data: schemas["Invitation"] };
   InvitationStatus: "pending" | "accepted" | "revoked" | "expired";
-  Job: { job_id: string; workspace_id: string; kind: schemas["JobKind"]; pipeline_id: string | null; connection_id: string | null; job_type: schemas["JobType"]; status: schemas["JobStatus"]; trigger: schemas["Trigger"]; attempt: number; next_attempt_at: string | null; cancel_requested: boolean; records_read: number; records_synced: number; records_deleted: number; bytes_synced: number; failure: schemas["Failure"] | null; created_at: string; started_at: string | null; ended_at: string | null; updated_at: string };
+  Job: { job_id: string; workspace_id: string; kind: schemas["JobKind"]; pipeline_id: string | null; connection_id: string | null; job_type: schemas["JobType"]; status: schemas["JobStatus"]; trigger: schemas["Trigger"]; attempt: number; next_attempt_at: string | null; cancel_requested: boolean; records_read: number; records_synced: number; records_deleted: number; bytes_synced: number; replication_lag_bytes: number | null; failure: schemas["Failure"] | null; created_at: string; started_at: string | null; ended_at: string | null; updated_at: string };
   JobAttempt: { attempt: number; status: schemas["AttemptStatus"]; started_at: string; ended_at: string | null; records_emitted: number; records_committed: number; records_deleted: number; bytes: number; failure: schemas["Failure"] | null };
   JobEvent: { type: "job" | "attempts" | "streams" | "log" | "end"; job?: schemas["Job"] | undefined; attempts?: (schemas["JobAttempt"])[] | undefined; streams?: (schemas["StreamStats"])[] | undefined; entries?: (schemas["JobLogEntry"])[] | undefined };
   JobKind: "sync" | "reverse_etl";
@@ -152,8 +155,10 @@ export interface schemas {
   JobResponse: { request_id: schemas["RequestId"]; data: schemas["Job"] };
   JobStatus: "pending" | "queued" | "running" | "incomplete" | "succeeded" | "failed" | "cancelled";
   JobType: "sync" | "reset" | "refresh" | "clear";
-  JobWithParts: { job_id: string; workspace_id: string; kind: schemas["JobKind"]; pipeline_id: string | null; connection_id: string | null; job_type: schemas["JobType"]; status: schemas["JobStatus"]; trigger: schemas["Trigger"]; attempt: number; next_attempt_at: string | null; cancel_requested: boolean; records_read: number; records_synced: number; records_deleted: number; bytes_synced: number; failure: schemas["Failure"] | null; created_at: string; started_at: string | null; ended_at: string | null; updated_at: string; attempts?: (schemas["JobAttempt"])[] | undefined; stream_stats?: (schemas["StreamStats"])[] | undefined };
+  JobWithParts: { job_id: string; workspace_id: string; kind: schemas["JobKind"]; pipeline_id: string | null; connection_id: string | null; job_type: schemas["JobType"]; status: schemas["JobStatus"]; trigger: schemas["Trigger"]; attempt: number; next_attempt_at: string | null; cancel_requested: boolean; records_read: number; records_synced: number; records_deleted: number; bytes_synced: number; replication_lag_bytes: number | null; failure: schemas["Failure"] | null; created_at: string; started_at: string | null; ended_at: string | null; updated_at: string; attempts?: (schemas["JobAttempt"])[] | undefined; stream_stats?: (schemas["StreamStats"])[] | undefined };
   JobWithPartsResponse: { request_id: schemas["RequestId"]; data: schemas["JobWithParts"] };
+  KeptManifest: { connector_id: string; name: string; spec_version: string; secret_fields: (string)[]; manifest: schemas["ManifestFacts"] };
+  KeptManifestResponse: { request_id: schemas["RequestId"]; data: schemas["KeptManifest"] };
   LastJob: { job_id: string; job_type: schemas["JobType"]; status: schemas["JobStatus"]; created_at: string; ended_at: string | null };
   LeftOut: { stream: string; values: number; columns: (string)[] };
   ListJobLogsResponse: { request_id: schemas["RequestId"]; data: schemas["ListJobLogsResult"] };
@@ -163,6 +168,7 @@ export interface schemas {
   LogLevel: "debug" | "info" | "warn" | "error";
   MadeJob: { job: { job_id: string; pipeline_id: string; connection_id: string; status: schemas["JobStatus"]; created_at: string } };
   MadeJobOrApprovalResponse: { request_id: schemas["RequestId"]; data: schemas["MadeJob"] | schemas["Approval"] };
+  ManifestFacts: { digest: string; updated_at: string; reaches: (string)[]; missing_streams: (schemas["MissingStream"])[] };
   Mapping: { from: string; to: string; isPrimaryIdentifier: boolean };
   MappingInput: { from: string; to: string; isPrimaryIdentifier?: boolean | undefined };
   Member: { member_id: string | null; invitation_id: string | null; user_id: string | null; email: string; name: string | null; role: schemas["Role"]; status: schemas["MemberStatus"]; joined_at: string | null; last_active_at: string | null; version?: schemas["Version"] | undefined };
@@ -171,6 +177,7 @@ export interface schemas {
   MemberResponse: { request_id: schemas["RequestId"]; data: schemas["Member"] };
   MemberStatus: "active" | "suspended" | "invited";
   MetricRequiringAttribution: { metric: "sessions" | "orders" | "revenue"; status: "requires_external_attribution_join"; value: null };
+  MissingStream: { stream: string; path: string; problem: string };
   Name: string;
   NamedListOrder: "-created_at" | "created_at" | "name" | "-name";
   NamespaceDefinition: "source" | "destination" | "custom_format";
@@ -182,8 +189,8 @@ export interface schemas {
   Option: { value: string; label: string };
   PausePipelineRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; cancel_running?: boolean | undefined };
   PausePipelineResponse: { request_id: schemas["RequestId"]; data: schemas["PausePipelineResult"] };
-  PausePipelineResult: { pipeline_id: string; connection_id: string; workspace_id: string; name: schemas["Name"]; source_id: string; destination_id: string; status: schemas["PipelineStatus"]; sync_state: schemas["SyncState"]; schedule: schemas["Schedule"]; next_run_at: string | null; prefix: string; namespace_definition: schemas["NamespaceDefinition"]; namespace_format: string | null; schema_change_policy: schemas["SchemaChangePolicy"]; parallel_streams: number; stream_count: number; pause_reason: string | null; last_job: schemas["LastJob"] | null; created_at: string; updated_at: string; version: schemas["Version"]; changed: boolean; cancelled_job_id: string | null };
-  Pipeline: { pipeline_id: string; connection_id: string; workspace_id: string; name: schemas["Name"]; source_id: string; destination_id: string; status: schemas["PipelineStatus"]; sync_state: schemas["SyncState"]; schedule: schemas["Schedule"]; next_run_at: string | null; prefix: string; namespace_definition: schemas["NamespaceDefinition"]; namespace_format: string | null; schema_change_policy: schemas["SchemaChangePolicy"]; parallel_streams: number; stream_count: number; pause_reason: string | null; last_job: schemas["LastJob"] | null; created_at: string; updated_at: string; version: schemas["Version"] };
+  PausePipelineResult: { pipeline_id: string; connection_id: string; workspace_id: string; name: schemas["Name"]; source_id: string; destination_id: string; status: schemas["PipelineStatus"]; sync_state: schemas["SyncState"]; schedule: schemas["Schedule"]; next_run_at: string | null; prefix: string; namespace_definition: schemas["NamespaceDefinition"]; namespace_format: string | null; schema_change_policy: schemas["SchemaChangePolicy"]; parallel_streams: number; stream_count: number; pause_reason: string | null; last_job: schemas["LastJob"] | null; replication_lag_bytes: number | null; created_at: string; updated_at: string; version: schemas["Version"]; changed: boolean; cancelled_job_id: string | null };
+  Pipeline: { pipeline_id: string; connection_id: string; workspace_id: string; name: schemas["Name"]; source_id: string; destination_id: string; status: schemas["PipelineStatus"]; sync_state: schemas["SyncState"]; schedule: schemas["Schedule"]; next_run_at: string | null; prefix: string; namespace_definition: schemas["NamespaceDefinition"]; namespace_format: string | null; schema_change_policy: schemas["SchemaChangePolicy"]; parallel_streams: number; stream_count: number; pause_reason: string | null; last_job: schemas["LastJob"] | null; replication_lag_bytes: number | null; created_at: string; updated_at: string; version: schemas["Version"] };
   PipelineList: { items: (schemas["Pipeline"])[]; next_cursor: string | null; has_more: boolean };
   PipelineListResponse: { request_id: schemas["RequestId"]; data: schemas["PipelineList"] };
   PipelineStatus: "active" | "paused" | "locked" | "deleted";
@@ -191,7 +198,7 @@ export interface schemas {
   PipelineStreamList: { items: (schemas["PipelineStream"])[]; next_cursor: string | null; has_more: boolean };
   PipelineStreamListResponse: { request_id: schemas["RequestId"]; data: schemas["PipelineStreamList"] };
   PipelineStreamsUpdate: { workspace_id?: schemas["WorkspaceChoice"] | undefined; streams?: (schemas["StreamSelection"])[] | undefined; remove?: (schemas["StreamName"])[] | undefined };
-  PipelineWithStreams: { pipeline_id: string; connection_id: string; workspace_id: string; name: schemas["Name"]; source_id: string; destination_id: string; status: schemas["PipelineStatus"]; sync_state: schemas["SyncState"]; schedule: schemas["Schedule"]; next_run_at: string | null; prefix: string; namespace_definition: schemas["NamespaceDefinition"]; namespace_format: string | null; schema_change_policy: schemas["SchemaChangePolicy"]; parallel_streams: number; stream_count: number; pause_reason: string | null; last_job: schemas["LastJob"] | null; created_at: string; updated_at: string; version: schemas["Version"]; streams: (schemas["PipelineStream"])[] };
+  PipelineWithStreams: { pipeline_id: string; connection_id: string; workspace_id: string; name: schemas["Name"]; source_id: string; destination_id: string; status: schemas["PipelineStatus"]; sync_state: schemas["SyncState"]; schedule: schemas["Schedule"]; next_run_at: string | null; prefix: string; namespace_definition: schemas["NamespaceDefinition"]; namespace_format: string | null; schema_change_policy: schemas["SchemaChangePolicy"]; parallel_streams: number; stream_count: number; pause_reason: string | null; last_job: schemas["LastJob"] | null; replication_lag_bytes: number | null; created_at: string; updated_at: string; version: schemas["Version"]; streams: (schemas["PipelineStream"])[] };
   PipelineWithStreamsResponse: { request_id: schemas["RequestId"]; data: schemas["PipelineWithStreams"] };
   PreparePipelineRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; source_id: string; destination_id: string; refresh?: boolean | undefined; limit?: number | undefined; cursor?: string | undefined };
   PreparePipelineResponse: { request_id: schemas["RequestId"]; data: schemas["PreparePipelineResult"] };
@@ -217,7 +224,7 @@ export interface schemas {
   RequestId: string;
   ResourceStatus: "active" | "error" | "disabled";
   ResumePipelineResponse: { request_id: schemas["RequestId"]; data: schemas["ResumePipelineResult"] };
-  ResumePipelineResult: { pipeline_id: string; connection_id: string; workspace_id: string; name: schemas["Name"]; source_id: string; destination_id: string; status: schemas["PipelineStatus"]; sync_state: schemas["SyncState"]; schedule: schemas["Schedule"]; next_run_at: string | null; prefix: string; namespace_definition: schemas["NamespaceDefinition"]; namespace_format: string | null; schema_change_policy: schemas["SchemaChangePolicy"]; parallel_streams: number; stream_count: number; pause_reason: string | null; last_job: schemas["LastJob"] | null; created_at: string; updated_at: string; version: schemas["Version"]; changed: boolean };
+  ResumePipelineResult: { pipeline_id: string; connection_id: string; workspace_id: string; name: schemas["Name"]; source_id: string; destination_id: string; status: schemas["PipelineStatus"]; sync_state: schemas["SyncState"]; schedule: schemas["Schedule"]; next_run_at: string | null; prefix: string; namespace_definition: schemas["NamespaceDefinition"]; namespace_format: string | null; schema_change_policy: schemas["SchemaChangePolicy"]; parallel_streams: number; stream_count: number; pause_reason: string | null; last_job: schemas["LastJob"] | null; replication_lag_bytes: number | null; created_at: string; updated_at: string; version: schemas["Version"]; changed: boolean };
   ReverseEtlActivation: { activationId: string; workspaceId: string; name: schemas["Name"]; modelId: string; destinationId: string; object: string; operation: schemas["RowOperation"]; mappings: (schemas["Mapping"])[]; schedule: schemas["Schedule"] | null; status: schemas["ActivationStatus"]; nextRunAt: string | null; lastRunAt: string | null; lastRunId: string | null; createdAt: string; updatedAt: string; version: schemas["Version"] };
   ReverseEtlActivationList: { items: (schemas["ReverseEtlActivation"])[]; next_cursor: string | null; has_more: boolean };
   ReverseEtlActivationListResponse: { request_id: schemas["RequestId"]; data: schemas["ReverseEtlActivationList"] };
@@ -283,6 +290,7 @@ export interface schemas {
   TableQuery: { name: string };
   Trigger: "manual" | "schedule" | "api" | "approval";
   UpdateApprovalPolicyRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; requires_approval?: boolean | undefined; require_distinct_approver?: boolean | undefined };
+  UpdateConnectorRequest: { manifest: string };
   UpdateCredentialRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; secrets_expire_at?: string | null | undefined; name?: schemas["Name"] | undefined; secrets?: Record<string, string> | undefined };
   UpdateDestinationRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; name?: schemas["Name"] | undefined; connector_id?: unknown | undefined; credential_handle?: schemas["CredentialHandle"] | undefined; configuration?: Record<string, unknown> | undefined };
   UpdateMemberRequest: { role: schemas["Role"] };
@@ -511,6 +519,17 @@ export interface paths {
         default: { headers: Headers; content: { "application/json": schemas["Error"] } };
       };
     };
+    post: {
+      parameters: { query?: never; header?: { "X-Svc-Client"?: schemas["Client"] | undefined; "X-Svc-Execution-Mode"?: schemas["ExecutionMode"] | undefined; "Idempotency-Key"?: string | undefined }; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": schemas["CreateConnectorRequest"] } };
+      responses: {
+        201: { headers: Headers; content: { "application/json": schemas["KeptManifestResponse"] } };
+        202: { headers: Headers; content: { "application/json": schemas["ApprovalResponse"] } };
+        409: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        422: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        default: { headers: Headers; content: { "application/json": schemas["Error"] } };
+      };
+    };
   };
   "/connectors/{connector_id}": {
     get: {
@@ -519,6 +538,32 @@ export interface paths {
       responses: {
         200: { headers: Headers; content: { "application/json": schemas["ConnectorWithStreamsResponse"] } };
         404: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        422: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        default: { headers: Headers; content: { "application/json": schemas["Error"] } };
+      };
+    };
+    patch: {
+      parameters: { query?: never; header?: { "X-Svc-Client"?: schemas["Client"] | undefined; "X-Svc-Execution-Mode"?: schemas["ExecutionMode"] | undefined; "Idempotency-Key"?: string | undefined; "If-Match"?: string | undefined }; path: { "connector_id": string }; cookie?: never };
+      requestBody: { content: { "application/json": schemas["UpdateConnectorRequest"] } };
+      responses: {
+        200: { headers: Headers; content: { "application/json": schemas["KeptManifestResponse"] } };
+        202: { headers: Headers; content: { "application/json": schemas["ApprovalResponse"] } };
+        404: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        409: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        412: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        422: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        default: { headers: Headers; content: { "application/json": schemas["Error"] } };
+      };
+    };
+    delete: {
+      parameters: { query?: never; header?: { "X-Svc-Client"?: schemas["Client"] | undefined; "X-Svc-Execution-Mode"?: schemas["ExecutionMode"] | undefined; "Idempotency-Key"?: string | undefined; "If-Match"?: string | undefined }; path: { "connector_id": string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: Headers; content: { "application/json": schemas["DeleteConnectorResponse"] } };
+        202: { headers: Headers; content: { "application/json": schemas["ApprovalResponse"] } };
+        404: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        409: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        412: { headers: Headers; content: { "application/json": schemas["Error"] } };
         422: { headers: Headers; content: { "application/json": schemas["Error"] } };
         default: { headers: Headers; content: { "application/json": schemas["Error"] } };
       };

@@ -1,17 +1,18 @@
 import { Switch, Tabs } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { api, ask } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
 import { usePending } from "../model/approvals.ts";
+import { ifMatch } from "../model/use-saving.ts";
 import { spoken } from "../model/words.ts";
 import { ApprovalRows } from "../parts/approval-rows.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
 import { usePersonNames } from "../parts/people.ts";
+import { Row } from "../parts/row.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { Ago } from "../parts/status.tsx";
-import { tell } from "../parts/tell.ts";
+import { tell, useAct } from "../parts/tell.ts";
 
 /** What waits for a decision, what was decided, and what needs one. */
 export default function Approvals() {
@@ -115,69 +116,61 @@ function Policies() {
 
 function Policy({ policy }: { readonly policy: schemas["ApprovalPolicy"] }) {
   const { isAdmin } = useMe();
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, act } = useAct();
   const queries = useQueryClient();
   const nameOf = usePersonNames();
-  const set = async (body: schemas["UpdateApprovalPolicyRequest"], done: string) => {
-    setBusy(true);
-    try {
-      const path = { category: policy.category };
-      const header = { "If-Match": `"v${policy.version}"` };
-      const made = await ask(
-        api.PATCH("/approval-policies/{category}", { params: { path, header }, body }),
-      );
-      tell.outcome(made, done);
-    } catch (error) {
-      tell.problem(error);
-    } finally {
-      await queries.invalidateQueries({ queryKey: ["in", "approval-policies"] });
-      setBusy(false);
-    }
-  };
+  const set = (body: schemas["UpdateApprovalPolicyRequest"], done: string) =>
+    act(async () => {
+      try {
+        const params = { path: { category: policy.category }, header: ifMatch(policy) };
+        tell.outcome(await ask(api.PATCH("/approval-policies/{category}", { params, body })), done);
+      } finally {
+        await queries.invalidateQueries({ queryKey: ["in", "approval-policies"] });
+      }
+    });
   const { description, operations, requires_approval: needs, updated_at: at } = policy;
   return (
-    <li className="row">
-      <span>
-        <span className="name">{description}</span>
-        <br />
-        <span className="dim">{operationWords(operations)}</span>
-      </span>
-      <span className="wide stack" style={{ gap: "0.5rem" }}>
-        <Switch
-          label="Needs approval"
-          aria-label={`${description}: needs approval`}
-          checked={needs}
-          disabled={!isAdmin || isBusy}
-          onChange={(event) => {
-            const { checked } = event.currentTarget;
-            void set(
-              { requires_approval: checked },
-              checked
-                ? `${description} need approval now.`
-                : `Agents do it at once now: ${description}.`,
-            );
-          }}
-        />
-        <Switch
-          label="By somebody else than who asked"
-          aria-label={`${description}: by somebody else than who asked`}
-          checked={policy.require_distinct_approver}
-          disabled={!isAdmin || isBusy || !needs}
-          onChange={(event) =>
-            void set({ require_distinct_approver: event.currentTarget.checked }, "Saved.")
-          }
-        />
-      </span>
-      <span className="dim later">
-        {at === null ? (
+    <Row
+      name={description}
+      about={operationWords(operations)}
+      detail={
+        <span className="stack" style={{ gap: "0.5rem" }}>
+          <Switch
+            label="Needs approval"
+            aria-label={`${description}: needs approval`}
+            checked={needs}
+            disabled={!isAdmin || isBusy}
+            onChange={(event) => {
+              const { checked } = event.currentTarget;
+              void set(
+                { requires_approval: checked },
+                checked
+                  ? `${description} need approval now.`
+                  : `Agents do it at once now: ${description}.`,
+              );
+            }}
+          />
+          <Switch
+            label="By somebody else than who asked"
+            aria-label={`${description}: by somebody else than who asked`}
+            checked={policy.require_distinct_approver}
+            disabled={!isAdmin || isBusy || !needs}
+            onChange={(event) =>
+              void set({ require_distinct_approver: event.currentTarget.checked }, "Saved.")
+            }
+          />
+        </span>
+      }
+      later={
+        at === null ? (
           "As it was at first"
         ) : (
           <>
             {nameOf(policy.updated_by)}, <Ago at={at} />
           </>
-        )}
-      </span>
-    </li>
+        )
+      }
+    />
   );
 }
 

@@ -3,7 +3,6 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, ask, isProposal } from "../api/client.ts";
-import { type Problem, toProblem } from "../api/problem.ts";
 import type { schemas } from "../api/schema.ts";
 import { type Kind, useConnectors } from "../model/queries.ts";
 import { create } from "../model/save.ts";
@@ -15,6 +14,7 @@ import {
   initialValues,
   type Values,
 } from "../model/spec.ts";
+import { useWork } from "../model/use-work.ts";
 import { spoken } from "../model/words.ts";
 import { ConnectAccount } from "../parts/connect-account.tsx";
 import {
@@ -77,17 +77,21 @@ function Catalogue({ kind, all }: { readonly kind: Kind; readonly all: readonly 
             const why = whyNot(one);
             const inside = (
               <>
-                <span className="name">{name}</span>
-                <span className="dim">{spoken(category)}</span>
-                {why === undefined ? null : <span className="dim">{why}</span>}
+                <span className="letter" aria-hidden="true">
+                  {name.charAt(0)}
+                </span>
+                <span>
+                  <span className="name">{name}</span>
+                  <span className="dim">{why ?? spoken(category)}</span>
+                </span>
               </>
             );
             return why === undefined ? (
-              <Link key={id} href={`/${kind}s/new/${id}`} className="card">
+              <Link key={id} href={`/${kind}s/new/${id}`} className="card named">
                 {inside}
               </Link>
             ) : (
-              <div key={id} className="card">
+              <div key={id} className="card named">
                 {inside}
               </div>
             );
@@ -148,22 +152,19 @@ function SpecForm({
   const [title, setTitle] = useState(connector.name);
   const [values, setValues] = useState(() => initialValues(all));
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({});
-  const [problem, setProblem] = useState<Problem>();
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, problem, run } = useWork();
   const [, go] = useLocation();
   const queries = useQueryClient();
 
-  const submit = async (event: FormEvent) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault();
     const found = {
       ...faultsOf(schema, values, isConnect ? byAccount : []),
       ...(chosen.length > 0 ? missingEntities(values) : {}),
     };
     setFaults(found);
-    setProblem(undefined);
     if (Object.keys(found).length > 0) return;
-    setBusy(true);
-    try {
+    void run(async () => {
       const made = await create({
         kind,
         name: title,
@@ -177,16 +178,10 @@ function SpecForm({
       await queries.invalidateQueries({ queryKey: ["in", "credentials"] });
       tell.outcome(made, `${title} works and was saved.`);
       go(isProposal(made) ? `/${kind}s` : `/${kind}s/${made.id}`);
-    } catch (error) {
-      const thrown = toProblem(error);
-      setFaults(thrown.fields);
-      setProblem(thrown);
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   return (
-    <form className="form panel" noValidate onSubmit={(event) => void submit(event)}>
+    <form className="form panel" noValidate onSubmit={submit}>
       <TextInput
         label="Name"
         description={`What this ${kind} is called here.`}
@@ -209,7 +204,7 @@ function SpecForm({
       <SpecFields
         fields={typed}
         values={values}
-        faults={faults}
+        faults={{ ...problem?.fields, ...faults }}
         shown={isConnect ? Object.keys(inputOf(typed, values)) : []}
         onChange={setValues}
       />
@@ -231,7 +226,7 @@ function SpecForm({
         <EntityFields
           account={{ credential_handle: account.credential_handle }}
           values={values}
-          faults={faults}
+          faults={{ ...problem?.fields, ...faults }}
           onChange={setValues}
         />
       ) : null}

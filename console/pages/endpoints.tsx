@@ -3,8 +3,8 @@ import { Link } from "wouter";
 import { type Kind, useConnectors, useEndpoints } from "../model/queries.ts";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
-import { SearchedList } from "../parts/searched-list.tsx";
-import { Empty, Loaded } from "../parts/states.tsx";
+import { NamedList } from "../parts/named-list.tsx";
+import { Row } from "../parts/row.tsx";
 import { Ago, Status } from "../parts/status.tsx";
 
 const words = {
@@ -35,37 +35,30 @@ export default function Endpoints({ kind }: { readonly kind: Kind }) {
   return (
     <>
       <Head title={title}>{list.data?.length ? add : null}</Head>
-      <Loaded query={list}>
-        {(all) => {
-          if (all.length === 0) return <Empty title={empty} text={text} action={add} />;
-          return (
-            <SearchedList items={all}>
-              {({ id, name, connectorId, lastCheck }) => (
-                <li key={id}>
-                  <Link href={`/${kind}s/${id}`} className="row">
-                    <span className="name">{name}</span>
-                    <span className="dim wide">{nameOf(connectorId)}</span>
-                    <span className="dim later">
-                      {lastCheck === null ? (
-                        "Not checked yet"
-                      ) : (
-                        <>
-                          Checked <Ago at={lastCheck.checked_at} />
-                        </>
-                      )}
-                    </span>
-                    <span className="right">
-                      {lastCheck === null ? null : (
-                        <Status of={lastCheck.status === "succeeded" ? "active" : "failed"} />
-                      )}
-                    </span>
-                  </Link>
-                </li>
-              )}
-            </SearchedList>
-          );
-        }}
-      </Loaded>
+      <NamedList query={list} empty={{ title: empty, text, action: add }}>
+        {({ id, name, connectorId, lastCheck }) => (
+          <Row
+            key={id}
+            to={`/${kind}s/${id}`}
+            name={name}
+            detail={nameOf(connectorId)}
+            later={
+              lastCheck === null ? (
+                "Not checked yet"
+              ) : (
+                <>
+                  Checked <Ago at={lastCheck.checked_at} />
+                </>
+              )
+            }
+            right={
+              lastCheck === null ? null : (
+                <Status of={lastCheck.status === "succeeded" ? "active" : "failed"} />
+              )
+            }
+          />
+        )}
+      </NamedList>
     </>
   );
 }

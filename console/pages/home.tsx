@@ -10,6 +10,7 @@ import { ApprovalRows } from "../parts/approval-rows.tsx";
 import { DayChart } from "../parts/day-chart.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
+import { Row } from "../parts/row.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
 
@@ -136,29 +137,22 @@ function Attention({ all }: { readonly all: readonly Pipeline[] }) {
       <h2 className="section">Needs you</h2>
       <ul className="rows">
         {found.map((one) => (
-          <li key={one.pipeline_id}>
-            <Link
-              className="row"
-              href={
-                one.last_job === null || one.pause_reason !== null
-                  ? `/pipelines/${one.pipeline_id}`
-                  : `/jobs/${one.last_job.job_id}`
-              }
-            >
-              <span className="name">{one.name}</span>
-              <span className="dim wide">
-                {one.pause_reason === null
-                  ? "Its last job says what went wrong, and what to do."
-                  : `svc has paused it: ${one.pause_reason}`}
-              </span>
-              <span className="dim later">
-                {one.last_job === null ? null : <Ago at={one.last_job.created_at} />}
-              </span>
-              <span className="right">
-                <Status of={one.sync_state} />
-              </span>
-            </Link>
-          </li>
+          <Row
+            key={one.pipeline_id}
+            to={
+              one.last_job === null || one.pause_reason !== null
+                ? `/pipelines/${one.pipeline_id}`
+                : `/jobs/${one.last_job.job_id}`
+            }
+            name={one.name}
+            detail={
+              one.pause_reason === null
+                ? "Its last job says what went wrong, and what to do."
+                : `svc has paused it: ${one.pause_reason}`
+            }
+            later={one.last_job === null ? null : <Ago at={one.last_job.created_at} />}
+            right={<Status of={one.sync_state} />}
+          />
         ))}
       </ul>
     </section>
@@ -192,26 +186,24 @@ function Logins() {
           const page = pageOf(handle);
           const { secrets_expire_at: at } = one;
           return (
-            <li key={id}>
-              <Link className="row" href={page?.to ?? "/sources"}>
-                <span className="name">{page?.name ?? name}</span>
-                <span className="dim wide">
-                  {status === "needs_reauth"
-                    ? "Connect it again: its provider refuses it."
-                    : "Get new secrets from its provider, and enter them."}
-                </span>
-                <span className="dim later">
-                  {at === null ? null : (
-                    <>
-                      Ends <Ago at={at} />
-                    </>
-                  )}
-                </span>
-                <span className="right">
-                  <Status of={status} />
-                </span>
-              </Link>
-            </li>
+            <Row
+              key={id}
+              to={page?.to ?? "/sources"}
+              name={page?.name ?? name}
+              detail={
+                status === "needs_reauth"
+                  ? "Connect it again: its provider refuses it."
+                  : "Get new secrets from its provider, and enter them."
+              }
+              later={
+                at === null ? null : (
+                  <>
+                    Ends <Ago at={at} />
+                  </>
+                )
+              }
+              right={<Status of={status} />}
+            />
           );
         })}
       </ul>
@@ -268,30 +260,28 @@ function Freshness({ all }: { readonly all: readonly Pipeline[] }) {
       <h2 className="section">Pipelines</h2>
       <ul className="rows">
         {all.slice(0, 50).map((one) => (
-          <li key={one.pipeline_id}>
-            <Link href={`/pipelines/${one.pipeline_id}`} className="row">
-              <span className="name">{one.name}</span>
-              <span className="dim wide">
-                {one.last_job?.ended_at && one.last_job.status === "succeeded" ? (
-                  <>
-                    Fresh as of <Ago at={one.last_job.ended_at} />
-                  </>
-                ) : (
-                  scheduleWords(one.schedule)
-                )}
-              </span>
-              <span className="dim later">
-                {one.next_run_at === null ? null : (
-                  <>
-                    Next <Ago at={one.next_run_at} />
-                  </>
-                )}
-              </span>
-              <span className="right">
-                <Status of={one.sync_state} />
-              </span>
-            </Link>
-          </li>
+          <Row
+            key={one.pipeline_id}
+            to={`/pipelines/${one.pipeline_id}`}
+            name={one.name}
+            detail={
+              one.last_job?.ended_at && one.last_job.status === "succeeded" ? (
+                <>
+                  Fresh as of <Ago at={one.last_job.ended_at} />
+                </>
+              ) : (
+                scheduleWords(one.schedule)
+              )
+            }
+            later={
+              one.next_run_at === null ? null : (
+                <>
+                  Next <Ago at={one.next_run_at} />
+                </>
+              )
+            }
+            right={<Status of={one.sync_state} />}
+          />
         ))}
       </ul>
     </section>

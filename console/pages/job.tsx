@@ -1,5 +1,4 @@
 import { Alert, Button } from "@mantine/core";
-import { useState } from "react";
 import { Link } from "wouter";
 import { api, ask } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
@@ -10,9 +9,11 @@ import { Head } from "../parts/head.tsx";
 import { Log } from "../parts/log.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { useMe } from "../parts/me.tsx";
+import { Numbers } from "../parts/numbers.tsx";
+import { Tables } from "../parts/pipeline-tables.tsx";
 import { Loading, ProblemNote } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
-import { tell } from "../parts/tell.ts";
+import { tell, useAct } from "../parts/tell.ts";
 
 /** One job: how far it is, what it says, and why it failed. */
 export default function JobPage({ id }: { readonly id: string }) {
@@ -37,8 +38,9 @@ export default function JobPage({ id }: { readonly id: string }) {
       <div className="stack">
         {problem ? <ProblemNote error={problem} /> : null}
         <Failed job={job} />
-        <Numbers job={job} />
-        <Streams {...watched} />
+        {job.status === "succeeded" && pipeline ? <Tables pipeline={pipeline} /> : null}
+        <Summary job={job} />
+        <Streams {...watched} said={job.failure?.message} />
         <Attempts {...watched} />
         <Log lines={watched.log} dropped={watched.dropped} />
       </div>
@@ -51,22 +53,15 @@ const isRunning = ({ status }: schemas["Job"]) =>
 
 function Cancel({ job }: { readonly job: schemas["Job"] }) {
   const { mayRun } = useMe();
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, act } = useAct();
   if (!mayRun || !isRunning(job)) return null;
-  const cancel = async () => {
-    setBusy(true);
-    try {
-      const path = { job_id: job.job_id };
+  const cancel = () =>
+    act(async () =>
       tell.outcome(
-        await ask(api.POST("/jobs/{job_id}/cancel", { params: { path } })),
+        await ask(api.POST("/jobs/{job_id}/cancel", { params: { path: { job_id: job.job_id } } })),
         "It is being cancelled. Rows that have arrived stay.",
-      );
-    } catch (error) {
-      tell.problem(error);
-    } finally {
-      setBusy(false);
-    }
-  };
+      ),
+    );
   return (
     <Button
       variant="default"
@@ -107,14 +102,32 @@ function Failed({ job }: { readonly job: schemas["Job"] }) {
           )}
         </span>
         {isOver && failure.type === "auth_error" && pipelineId !== null ? (
-          <Link href={`/pipelines/${pipelineId}`}>To the pipeline and its source</Link>
+          <Mend pipelineId={pipelineId} origin={failure.origin} />
         ) : null}
       </div>
     </Alert>
   );
 }
 
-function Numbers({ job }: { readonly job: schemas["Job"] }) {
+/** Where one mends what the login was refused for. */
+function Mend({
+  pipelineId,
+  origin,
+}: {
+  readonly pipelineId: string;
+  readonly origin: schemas["Failure"]["origin"];
+}) {
+  const pipelines = usePipelines();
+  const pipeline = pipelines.data?.find((one) => one.pipeline_id === pipelineId);
+  if (!pipeline) return null;
+  return origin === "destination" ? (
+    <Link href={`/destinations/${pipeline.destination_id}`}>Open its destination to mend it</Link>
+  ) : (
+    <Link href={`/sources/${pipeline.source_id}`}>Open its source to mend it</Link>
+  );
+}
+
+function Summary({ job }: { readonly job: schemas["Job"] }) {
   const facts = [
     ["Rows written", count(job.records_synced)],
     ["Rows read", count(job.records_read)],
@@ -124,23 +137,20 @@ function Numbers({ job }: { readonly job: schemas["Job"] }) {
       : ([["Log kept by the server", bytes(job.replication_lag_bytes)]] as const)),
     ["Time", job.started_at === null ? "Not begun" : lasted(job.started_at, job.ended_at)],
   ] as const;
-  return (
-    <div className="cards" style={{ gridTemplateColumns: "repeat(auto-fit, minmax(9rem, 1fr))" }}>
-      {facts.map(([name, value]) => (
-        <div key={name} className="panel" style={{ padding: "0.9rem 1.1rem" }}>
-          <div className="dim">{name}</div>
-          <div className="big">{value}</div>
-        </div>
-      ))}
-    </div>
-  );
+  return <Numbers facts={facts} />;
 }
 
 /** So many are drawn; a job may have thousands. What runs or failed comes first. */
 const shown = 200;
 const order = ["running", "incomplete", "pending", "complete"] as const;
 
-function Streams({ streams }: WatchedJob) {
+function Streams({
+  streams,
+  said,
+}: WatchedJob & {
+  /** What is said of the whole job already. */
+  readonly said: string | undefined;
+}) {
   if (streams.length === 0) return null;
   const done = streams.filter(({ status }) => status === "complete").length;
   const sorted = streams.toSorted(
@@ -170,7 +180,7 @@ function Streams({ streams }: WatchedJob) {
             className="stack"
             style={{ gap: "0.2rem" }}
           >
-            <div className="line">
+            <div className="stream-line">
               <bdi className="name">{one.name}</bdi>
               <span className="dim">{plural(one.records_committed, "row")}</span>
               <Status of={one.status} />
@@ -180,7 +190,7 @@ function Streams({ streams }: WatchedJob) {
                 <div style={{ width: `${(100 * one.records_committed) / most}%` }} />
               </div>
             ) : null}
-            {one.failure === null ? null : (
+            {one.failure === null || one.failure.message === said ? null : (
               <span style={{ color: "var(--mantine-color-error)", overflowWrap: "anywhere" }}>
                 <LongText text={one.failure.message} />
               </span>

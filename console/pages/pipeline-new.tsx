@@ -1,4 +1,4 @@
-import { Alert, Button, Loader, NativeSelect, TextInput } from "@mantine/core";
+import { Alert, Button, NativeSelect, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
@@ -7,7 +7,9 @@ import type { schemas } from "../api/schema.ts";
 import { prepare } from "../model/prepare.ts";
 import { type Endpoint, useEndpoints } from "../model/queries.ts";
 import type { Prepared, Selections } from "../model/streams.ts";
+import { useWork } from "../model/use-work.ts";
 import { plural } from "../model/words.ts";
+import { Asking } from "../parts/asking.tsx";
 import { Head } from "../parts/head.tsx";
 import { ScheduleField } from "../parts/schedule-field.tsx";
 import { Empty, Loaded, ProblemNote } from "../parts/states.tsx";
@@ -115,13 +117,7 @@ function Prepare({
     staleTime: 1_200_000,
     retry: false,
   });
-  if (prepared.isPending)
-    return (
-      <div className="panel empty" aria-live="polite">
-        <Loader size="sm" />
-        <p>The source is asked what it has.</p>
-      </div>
-    );
+  if (prepared.isPending) return <Asking>The source is asked what it has.</Asking>;
   if (prepared.isError)
     return <ProblemNote error={prepared.error} onRetry={() => void prepared.refetch()} />;
   return <Streams source={source} destination={destination} prepared={prepared.data} />;
@@ -139,15 +135,12 @@ function Streams({
   const [selections, setSelections] = useState<Selections>(() => prepared.suggested);
   const [schedule, setSchedule] = useState<schemas["Schedule"]>({ type: "manual" });
   const [name, setName] = useState("");
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<unknown>();
+  const { isBusy, problem, run } = useWork();
   const [, go] = useLocation();
   const queries = useQueryClient();
   useEffect(() => setSelections(prepared.suggested), [prepared]);
-  const create = async () => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
+  const create = () =>
+    run(async () => {
       const made = await ask(
         api.POST("/pipelines", {
           body: {
@@ -163,12 +156,7 @@ function Streams({
       await queries.invalidateQueries({ queryKey: ["in", "pipelines"] });
       tell.outcome(made, `${"name" in made ? made.name : "The pipeline"} was created.`);
       go(isProposal(made) ? "/pipelines" : `/pipelines/${made.pipeline_id}`);
-    } catch (error) {
-      setProblem(error);
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   return (
     <>
       <section>

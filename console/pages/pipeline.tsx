@@ -14,6 +14,7 @@ import { JobRows } from "../parts/job-rows.tsx";
 import { useMe } from "../parts/me.tsx";
 import { SaveProblem } from "../parts/meanwhile.tsx";
 import { PipelineStreams } from "../parts/pipeline-streams.tsx";
+import { Tables } from "../parts/pipeline-tables.tsx";
 import { ScheduleField } from "../parts/schedule-field.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
@@ -212,7 +213,9 @@ function Overview({ pipeline }: Of) {
           <Loaded query={jobs}>
             {({ items }) =>
               items.length === 0 ? (
-                <span className="dim">It has not run yet.</span>
+                <span className="dim">
+                  Nothing was read yet. “Sync now” reads it for the first time.
+                </span>
               ) : (
                 <History jobs={items} />
               )
@@ -220,6 +223,9 @@ function Overview({ pipeline }: Of) {
           </Loaded>
         </section>
       </div>
+      {jobs.data?.items.some(({ status }) => status === "succeeded") ? (
+        <Tables pipeline={pipeline} />
+      ) : null}
       {jobs.data && jobs.data.items.length > 0 ? <JobRows jobs={jobs.data.items} /> : null}
     </div>
   );
@@ -248,8 +254,9 @@ function History({ jobs }: { readonly jobs: readonly schemas["Job"][] }) {
         })}
       </div>
       <p className="dim" style={{ margin: "0.6rem 0 0" }}>
-        {jobs.length === 1 ? "The only job so far" : `The last ${jobs.length} jobs`}, by the time{" "}
-        {jobs.length === 1 ? "it took" : "each took"}.
+        {jobs.length === 1
+          ? "One job so far."
+          : `The last ${jobs.length} jobs, the newest at the right: the higher, the longer it took.`}
       </p>
     </>
   );

@@ -1,7 +1,7 @@
-import { Link } from "wouter";
 import type { schemas } from "../api/schema.ts";
 import { useNames } from "./names.ts";
 import { clientWords, usePersonNames } from "./people.ts";
+import { Row } from "./row.tsx";
 import { Ago, Status } from "./status.tsx";
 
 /** What is proposed, and about what: "Change a pipeline: Shop". */
@@ -24,21 +24,14 @@ export function ApprovalRows({
   return (
     <ul className="rows">
       {approvals.map((one) => (
-        <li key={one.approval_id}>
-          <Link href={`/approvals/${one.approval_id}`} className="row">
-            <span className="name">{titleOf(one)}</span>
-            <span className="dim wide">
-              {nameOf(one.requested_by.user_id)}, through {clientWords[one.source]}
-              {one.reason === null ? "" : `: ${one.reason}`}
-            </span>
-            <span className="dim later">
-              <Ago at={one.decided_at ?? one.created_at} />
-            </span>
-            <span className="right">
-              <Status of={one.status} />
-            </span>
-          </Link>
-        </li>
+        <Row
+          key={one.approval_id}
+          to={`/approvals/${one.approval_id}`}
+          name={titleOf(one)}
+          detail={`${nameOf(one.requested_by.user_id)}, through ${clientWords[one.source]}${one.reason === null ? "" : `: ${one.reason}`}`}
+          later={<Ago at={one.decided_at ?? one.created_at} />}
+          right={<Status of={one.status} />}
+        />
       ))}
     </ul>
   );

@@ -22,10 +22,13 @@ interface Waiting {
 export function ConnectAccount({
   connecting,
   label,
+  isAgain = false,
   onDone,
 }: {
   readonly connecting: Connecting;
   readonly label: string;
+  /** Whether there is one already. */
+  readonly isAgain?: boolean | undefined;
   readonly onDone: (account: schemas["ConnectedAccount"]) => void;
 }) {
   const [isBusy, setBusy] = useState(false);
@@ -66,7 +69,11 @@ export function ConnectAccount({
     <div className="stack" style={{ gap: "0.75rem" }}>
       {waiting === undefined ? (
         <div>
-          <Button onClick={() => void begin()} loading={isBusy}>
+          <Button
+            variant={isAgain ? "default" : "filled"}
+            onClick={() => void begin()}
+            loading={isBusy}
+          >
             {label}
           </Button>
         </div>

@@ -69,6 +69,7 @@ function Details({
       {isConnected && mayWrite ? (
         <ConnectAccount
           label="Connect again"
+          isAgain
           connecting={{ connectorId: endpoint.connectorId, sourceId: endpoint.id, input: {} }}
           onDone={() => {
             tell.done("It is connected again. Everything that uses it goes on.");

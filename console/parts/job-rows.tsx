@@ -1,6 +1,6 @@
-import { Link } from "wouter";
 import type { schemas } from "../api/schema.ts";
 import { lasted, plural, spoken } from "../model/words.ts";
+import { Row } from "./row.tsx";
 import { Ago, Status } from "./status.tsx";
 
 export const JobRows = ({
@@ -13,26 +13,22 @@ export const JobRows = ({
 }) => (
   <ul className="rows">
     {jobs.map((job) => (
-      <li key={job.job_id}>
-        <Link href={`/jobs/${job.job_id}`} className="row">
-          <span className="name">
-            {nameOf === undefined || job.pipeline_id === null
-              ? spoken(job.job_type)
-              : nameOf(job.pipeline_id)}
-          </span>
-          <span className="dim wide">
-            {job.failure === null
-              ? `${plural(job.records_synced, "row")}${job.started_at === null ? "" : ` in ${lasted(job.started_at, job.ended_at)}`}`
-              : job.failure.message.slice(0, 300)}
-          </span>
-          <span className="dim later">
-            <Ago at={job.created_at} />
-          </span>
-          <span className="right">
-            <Status of={job.status} />
-          </span>
-        </Link>
-      </li>
+      <Row
+        key={job.job_id}
+        to={`/jobs/${job.job_id}`}
+        name={
+          nameOf === undefined || job.pipeline_id === null
+            ? spoken(job.job_type)
+            : nameOf(job.pipeline_id)
+        }
+        detail={
+          job.failure === null
+            ? `${plural(job.records_synced, "row")}${job.started_at === null ? "" : ` in ${lasted(job.started_at, job.ended_at)}`}`
+            : job.failure.message.slice(0, 300)
+        }
+        later={<Ago at={job.created_at} />}
+        right={<Status of={job.status} />}
+      />
     ))}
   </ul>
 );

@@ -1,5 +1,5 @@
 /** The streams of a pipeline that exists: what it reads now, and another choice of them. */
-import { Button, Loader } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, ask } from "../api/client.ts";
@@ -7,6 +7,7 @@ import { toProblem } from "../api/problem.ts";
 import type { schemas } from "../api/schema.ts";
 import { prepare } from "../model/prepare.ts";
 import { keyOf, type Prepared, type Selections } from "../model/streams.ts";
+import { Asking } from "./asking.tsx";
 import { useMe } from "./me.tsx";
 import { ProblemNote } from "./states.tsx";
 import { StreamTable } from "./stream-table.tsx";
@@ -61,13 +62,7 @@ export function PipelineStreams({ pipeline }: { readonly pipeline: Pipeline }) {
         ))}
       </ul>
     );
-  if (query.isPending)
-    return (
-      <div className="panel empty" aria-live="polite">
-        <Loader size="sm" />
-        <p>The source is asked what it has.</p>
-      </div>
-    );
+  if (query.isPending) return <Asking>The source is asked what it has.</Asking>;
   if (query.isError)
     return <ProblemNote error={query.error} onRetry={() => void query.refetch()} />;
   return <Choice key={query.dataUpdatedAt} {...query.data} id={id} />;

@@ -26,22 +26,27 @@ interface Place {
   readonly others?: readonly string[];
 }
 
-const places: readonly Place[] = [
-  { to: "/", label: "Home", icon: "home" },
-  { to: "/sources", label: "Sources", icon: "source" },
-  { to: "/destinations", label: "Destinations", icon: "destination" },
-  { to: "/pipelines", label: "Pipelines", icon: "pipeline" },
-  { to: "/jobs", label: "Jobs", icon: "job" },
-  {
-    to: "/activations",
-    label: "Reverse ETL",
-    icon: "activation",
-    others: ["/models", "/receivers", "/runs"],
-  },
-  { to: "/approvals", label: "Approvals", icon: "approval" },
-  { to: "/people", label: "People", icon: "people" },
-  { to: "/access", label: "Sessions", icon: "key" },
-  { to: "/audit", label: "Audit log", icon: "audit" },
+/** In groups: where one begins, what moves rows, who may do what. */
+const places: readonly (readonly Place[])[] = [
+  [{ to: "/", label: "Home", icon: "home" }],
+  [
+    { to: "/sources", label: "Sources", icon: "source" },
+    { to: "/destinations", label: "Destinations", icon: "destination" },
+    { to: "/pipelines", label: "Pipelines", icon: "pipeline" },
+    { to: "/jobs", label: "Jobs", icon: "job" },
+    {
+      to: "/activations",
+      label: "Reverse ETL",
+      icon: "activation",
+      others: ["/models", "/receivers", "/runs"],
+    },
+  ],
+  [
+    { to: "/approvals", label: "Approvals", icon: "approval" },
+    { to: "/people", label: "People", icon: "people" },
+    { to: "/access", label: "Sessions", icon: "key" },
+    { to: "/audit", label: "Audit log", icon: "audit" },
+  ],
 ];
 
 export function Shell({ children }: { readonly children: ReactNode }) {
@@ -94,18 +99,22 @@ function Places({ onGo }: { readonly onGo?: (() => void) | undefined }) {
         </Link>
       ) : null}
       <Workspaces />
-      <nav aria-label="Main" style={{ display: "grid", gap: "0.15rem", marginTop: "0.5rem" }}>
-        {places.map((place) => (
-          <Link
-            key={place.to}
-            href={place.to}
-            className="nav"
-            aria-current={isHere(place) ? "page" : undefined}
-            onClick={onGo}
-          >
-            <Icon name={place.icon} /> {place.label}
-            {place.to === "/approvals" ? <Waiting /> : null}
-          </Link>
+      <nav aria-label="Main" style={{ marginTop: "0.5rem" }}>
+        {places.map((group) => (
+          <div key={group[0]?.to} className="nav-group">
+            {group.map((place) => (
+              <Link
+                key={place.to}
+                href={place.to}
+                className="nav"
+                aria-current={isHere(place) ? "page" : undefined}
+                onClick={onGo}
+              >
+                <Icon name={place.icon} /> {place.label}
+                {place.to === "/approvals" ? <Waiting /> : null}
+              </Link>
+            ))}
+          </div>
         ))}
       </nav>
       <div className="grow" />

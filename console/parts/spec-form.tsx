@@ -180,8 +180,9 @@ function SpecField({
   }
 }
 
-/** Words are spoken; what is a name of something stays as it is. */
-const wordOf = (word: string): string => (/^[a-z]+(_[a-z]+)*$/.test(word) ? spoken(word) : word);
+/** Words are spoken; codes (com, eu, en) and names of something stay as they are. */
+const wordOf = (word: string): string =>
+  word.length > 3 && /^[a-z]+(_[a-z]+)*$/.test(word) ? spoken(word) : word;
 
 function parsed(text: string): unknown {
   try {

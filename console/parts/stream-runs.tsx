@@ -93,6 +93,7 @@ export function StreamRuns({
       keep="Leave them"
       isOpen
       isReady={chosen.size > 0}
+      isDangerous={way !== "refresh"}
       onClose={onClose}
       run={run}
     >

@@ -2,6 +2,7 @@ import { TextInput, UnstyledButton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, ask } from "../api/client.ts";
+import type { schemas } from "../api/schema.ts";
 import { limit, usePipelines } from "../model/queries.ts";
 import { count } from "../model/words.ts";
 
@@ -10,6 +11,13 @@ const few = 100;
 /** A name as SQL takes it. */
 const quoted = (name: string): string =>
   /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+
+/** A table as SQL names it. */
+export const tableName = ({ schema, name }: schemas["PipelineStream"]["table"]): string =>
+  [schema, name]
+    .filter((one) => one !== null)
+    .map(quoted)
+    .join(".");
 
 /** Tables that pipelines write into a warehouse. Choosing one puts its name into the query. */
 export function Tables({
@@ -36,14 +44,7 @@ export function Tables({
           ),
         ),
       );
-      const names = pages.flatMap(({ items }) =>
-        items.map(({ table: { schema, name } }) =>
-          [schema, name]
-            .filter((one) => one !== null)
-            .map(quoted)
-            .join("."),
-        ),
-      );
+      const names = pages.flatMap(({ items }) => items.map(({ table }) => tableName(table)));
       return [...new Set(names)].sort();
     },
     enabled: ids.length > 0,
