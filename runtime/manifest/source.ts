@@ -9,6 +9,7 @@ import { isJsonObject, type JsonValue } from "../contract/json.ts";
 import { checkpoint, type Output, records } from "../contract/output.ts";
 import type { Source } from "../contract/source.ts";
 import type { Stream } from "../contract/stream.ts";
+import { manifestName } from "../wire/manifest-name.ts";
 import { openComponent } from "./document/component.ts";
 import { readDocument } from "./document/document.ts";
 import { invalid, Unsupported } from "./document/invalid.ts";
@@ -21,14 +22,7 @@ import { type Context, compileStream, type ManifestStream, nameOf } from "./stre
 /** @throws CONNECTOR_INVALID with the place, for what is wrong or not supported */
 export async function loadManifest(url: string): Promise<Source> {
   const text = await readFile(new URL(url), "utf8");
-  return toSource(text, fileNameOf(fileURLToPath(url)));
-}
-
-/** The name of a manifest is that of its file, or of its folder where the file's says nothing. */
-export function fileNameOf(path: string): string {
-  const [folder = "", file = ""] = path.split(/[\\/]/).slice(-2);
-  const stem = file.replace(/\.ya?ml$/, "");
-  return (/^(?:manifest|source|index)$/.test(stem) ? folder : stem).replace(/^source[-_]/, "");
+  return toSource(text, manifestName(fileURLToPath(url)));
 }
 
 /** Streams that need what the runtime lacks, and what that is. */

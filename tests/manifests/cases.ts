@@ -10,6 +10,8 @@ export interface Case {
   readonly states: Record<string, unknown[]>;
   /** Streams that are meant to fail, on both sides. */
   readonly fails: readonly string[];
+  /** Streams without an error handler: the host tries again as it does for every connector. */
+  readonly ownWaits: readonly string[];
   readonly streams: readonly {
     readonly name: string;
     readonly isIncremental: boolean;
@@ -22,10 +24,10 @@ export const now = "2026-01-15T12:00:00Z";
 
 export function readCase(file: string, text: string): Case {
   const [head = "", manifest = ""] = text.split(/^---\n/m);
-  const { config, states = {}, fails = [] } = parse(head);
+  const { config, states = {}, fails = [], ownWaits = [] } = parse(head);
   const streams = toSource(manifest, file).streams ?? [];
   return {
-    ...{ file, manifest, config, states, fails },
+    ...{ file, manifest, config, states, fails, ownWaits },
     streams: streams.map(({ name, syncModes, schema }) => ({
       name,
       isIncremental: syncModes?.includes("incremental") === true,

@@ -91,8 +91,9 @@ export async function startCdk(python: string) {
         if (done) throw new Error("Airbyte's interpreter has ended");
         line = value;
       }
-      const { records, states, errors } = JSON.parse(line.slice(7));
-      return toReading(one, stream, received, records, states.at(-1), errors.join("; "));
+      const { records, states, errors, waits } = JSON.parse(line.slice(7));
+      const reason = errors.join("; ");
+      return toReading(one, stream, { received, records, state: states.at(-1), waits, reason });
     },
     async [Symbol.asyncDispose]() {
       child.stdin.end();

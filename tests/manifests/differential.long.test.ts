@@ -1,6 +1,6 @@
 /**
  * Manifests read by Airbyte's own interpreter and by this one: the same requests in the same order
- * within a part, the same records, the same states, before and after a first read.
+ * within a part, the same records, the same states, the same waits, before and after a first read.
  */
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -52,7 +52,7 @@ describe("a manifest is read as Airbyte's own interpreter reads it", () => {
 function compare(theirs: Reading, ours: Reading): string[] {
   const lines = (part: Reading[keyof Reading]) =>
     Array.isArray(part) ? part : [JSON.stringify(part)];
-  return (["order", "requests", "state", "records", "failed"] as const)
+  return (["waits", "order", "requests", "state", "records", "failed"] as const)
     .flatMap((part) => {
       const [left, right] = [lines(theirs[part]), lines(ours[part])];
       const at = left.findIndex((line, index) => line !== right[index]);

@@ -21,6 +21,8 @@ export interface Reading {
   readonly order: { readonly [part: string]: readonly string[] };
   readonly records: readonly string[];
   readonly state: unknown;
+  /** Seconds before requests that are tried again, in their order. */
+  readonly waits: readonly string[];
   readonly failed: boolean;
   readonly reason: string;
 }
@@ -30,8 +32,9 @@ export async function openHere(one: Case) {
   const folder = await mkdtemp(join(tmpdir(), "svc-manifest-"));
   let handle = createShop("https");
   const provider = await startProvider((...request) => handle(...request));
+  const clock = createInstantClock(Date.parse(now));
   const host = createHost({
-    clock: createInstantClock(Date.parse(now)),
+    clock,
     seams: provider.seams,
     keepWarm: 1,
   });
@@ -44,6 +47,8 @@ export async function openHere(one: Case) {
   return {
     async read(name: string, state: unknown): Promise<Reading> {
       provider.received.length = 0;
+      clock.advance(Date.parse(now) - clock.now());
+      clock.slept.length = 0;
       handle = createShop("https");
       const stream = streams.find((found) => found.name === name);
       if (!stream) throw new Error(`${one.file} has no stream ${name}`);
@@ -59,8 +64,13 @@ export async function openHere(one: Case) {
         },
         sink,
       );
-      const failed = summary.status === "succeeded" ? "" : JSON.stringify(summary);
-      return toReading(one, name, provider.received, sink.rows(name), sink.state(name), failed);
+      return toReading(one, name, {
+        received: provider.received,
+        records: sink.rows(name),
+        state: sink.state(name),
+        waits: clock.slept.map((ms) => ms / 1000),
+        reason: summary.status === "succeeded" ? "" : JSON.stringify(summary),
+      });
     },
     async [Symbol.asyncDispose]() {
       await host[Symbol.asyncDispose]();
@@ -74,13 +84,19 @@ export async function openHere(one: Case) {
 const paging = new Set(["page", "offset", "after", "limit"]);
 const sameHeaders = /^(?:authorization|x-|accept$)/;
 
+/** What was seen of a reading. */
+interface Seen {
+  readonly received: readonly ReceivedRequest[];
+  readonly records: readonly Record<string, unknown>[];
+  readonly state: unknown;
+  readonly waits: readonly number[];
+  readonly reason: string;
+}
+
 export function toReading(
   one: Case,
   name: string,
-  received: readonly ReceivedRequest[],
-  records: readonly Record<string, unknown>[],
-  state: unknown,
-  reason: string,
+  { received, records, state, waits, reason }: Seen,
 ): Reading {
   const { fields = [], isIncremental } = one.streams.find((found) => found.name === name) ?? {};
   const order: Record<string, string[]> = {};
@@ -110,6 +126,7 @@ export function toReading(
     order: Object.fromEntries(Object.entries(order).sort()),
     records: rows.sort(),
     state: isIncremental ? sorted(rest) : undefined,
+    waits: one.ownWaits.includes(name) ? [] : waits.map((seconds) => seconds.toFixed(1)),
     failed: reason !== "",
     reason,
   };

@@ -19,53 +19,56 @@ const answer = (status: number, headers: Record<string, string> = {}, text = "{}
 });
 const scope = { config: { seconds: 4 }, [clockName]: now };
 const waitMs = (strategy: JsonValue, headers: Record<string, string>, attempt = 1) =>
-  compile({ type: "DefaultErrorHandler", backoff_strategies: strategy ? [strategy] : [] }).waitMs(
-    answer(429, headers),
-    attempt,
-    scope,
-    now,
-  );
+  compile({ type: "DefaultErrorHandler", backoff_strategies: strategy ? [strategy] : [] }).waitMs({
+    ...{ answer: answer(503, headers), attempt, scope, now },
+  });
 
 describe("an error handler", () => {
   test.each<[string, JsonValue, Record<string, string>, number, number]>([
     [
       "a constant",
       { type: "ConstantBackoffStrategy", backoff_time_in_seconds: "{{ config.seconds }}" },
-      ...([{}, 1, 4_000] as const),
+      ...([{}, 1, 5_000] as const),
     ],
-    ["doubled", { type: "ExponentialBackoffStrategy", factor: 2 }, {}, 3, 16_000],
-    ["doubled from five", { type: "ExponentialBackoffStrategy" }, {}, 1, 10_000],
+    ["doubled", { type: "ExponentialBackoffStrategy", factor: 2 }, {}, 3, 17_000],
+    ["doubled from five", { type: "ExponentialBackoffStrategy" }, {}, 1, 11_000],
     [
       "as a header says",
       { type: "WaitTimeFromHeader", header: "X-Wait" },
       { "x-wait": "7" },
       1,
-      7_000,
+      8_000,
     ],
     [
       "as a part of a header says",
       { type: "WaitTimeFromHeader", header: "x-wait", regex: "[\\d.]+" },
-      ...([{ "x-wait": "2.5 seconds" }, 1, 2_500] as const),
+      ...([{ "x-wait": "2.5 seconds" }, 1, 3_500] as const),
     ],
     [
       "until a time in a header",
       { type: "WaitUntilTimeFromHeader", header: "X-Reset" },
-      ...([{ "x-reset": String(now / 1000 + 30) }, 1, 30_000] as const),
+      ...([{ "x-reset": String(now / 1000 + 30) }, 1, 31_000] as const),
     ],
     [
       "at least as long as is written",
       { type: "WaitUntilTimeFromHeader", header: "X-Reset", min_wait: 60 },
-      ...([{ "x-reset": String(now / 1000 + 30) }, 1, 60_000] as const),
+      ...([{ "x-reset": String(now / 1000 + 30) }, 1, 61_000] as const),
     ],
     ["as Retry-After says", null, { "retry-after": "9" }, 1, 9_000],
-    ["ever longer", null, {}, 3, 20_000],
+    ["ever longer", null, {}, 3, 4_000],
     [
       "ever longer where the header is missing",
       { type: "WaitTimeFromHeader", header: "X-Wait" },
-      ...([{}, 2, 10_000] as const),
+      ...([{}, 2, 2_000] as const),
     ],
   ])("waits %s", (_, strategy, headers, attempt, expected) => {
     expect(waitMs(strategy, headers, attempt)).toBe(expected);
+  });
+
+  test("gives up after its tries", () => {
+    const handler = compile({ type: "DefaultErrorHandler", max_retries: 2 });
+    const wait = (attempt: number) => handler.waitMs({ answer: answer(503), attempt, scope, now });
+    expect([wait(2), wait(3)]).toEqual([2_000, undefined]);
   });
 
   test.each<[string, JsonValue, Record<string, string>]>([

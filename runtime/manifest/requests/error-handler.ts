@@ -23,10 +23,21 @@ export interface Verdict {
 }
 
 export interface ErrorHandler {
-  readonly maxRetries: (scope: Scope) => number;
   judge(answer: HttpResponse, scope: Scope): Verdict;
-  /** @param attempt counted from 1 @throws RATE_LIMITED when the manifest does not wait that long */
-  waitMs(answer: HttpResponse, attempt: number, scope: Scope, now: number): number;
+  /**
+   * How long to wait before the next try; nothing after the last one.
+   * @throws RATE_LIMITED when nobody waits that long
+   */
+  waitMs(seen: Attempt): number | undefined;
+}
+
+/** A try of a request that has failed. */
+export interface Attempt {
+  readonly answer: HttpResponse;
+  /** Counted from 1. */
+  readonly attempt: number;
+  readonly scope: Scope;
+  readonly now: number;
 }
 
 /** Every status that is an error: a handler may mean any. */
@@ -44,7 +55,6 @@ export function compileErrorHandler(requester: Component): ErrorHandler | undefi
   if (!first) throw invalid(handler.at("error_handlers"), "must name a handler");
   const waits = all.flatMap((one) => one.waits);
   return {
-    maxRetries: first.maxRetries,
     judge(answer, scope) {
       const seen: Scope = { ...scope, ...scopeOfError(answer) };
       let verdict: Verdict = { action: "FAIL", code: codeOf(answer.status) };
@@ -54,16 +64,24 @@ export function compileErrorHandler(requester: Component): ErrorHandler | undefi
       }
       return verdict;
     },
-    waitMs(answer, attempt, scope, now) {
+    waitMs({ answer, attempt, scope, now }) {
+      if (attempt > first.maxRetries(scope)) return undefined;
       const headers: Scope = { ...scope, ...scopeOfError(answer) };
-      for (const wait of waits) {
-        const seconds = wait(headers, attempt, now);
-        if (seconds !== undefined && seconds > 0) return bounded(seconds);
-      }
+      const told = firstWait(waits, headers, attempt, now);
+      // Providers count in whole seconds: one more, and their time is over.
+      if (told !== undefined) return bounded(told + 1);
       const asked = Number(answer.headers["retry-after"]);
-      return bounded(asked > 0 ? asked : 5 * 2 ** (attempt - 1));
+      return bounded(asked > 0 ? asked : 2 ** (attempt - 1));
     },
   };
+}
+
+function firstWait(waits: readonly Wait[], seen: Scope, attempt: number, now: number) {
+  for (const wait of waits) {
+    const seconds = wait(seen, attempt, now);
+    if (seconds !== undefined && seconds > 0) return seconds;
+  }
+  return undefined;
 }
 
 /** Nobody waits longer for one answer: the job is tried again later. */

@@ -74,13 +74,13 @@ export function compileRequester(requester: Component): Requester {
         if (action === "FAIL") throw new ConnectorError(code, { status: answer.status });
         if (action === "SUCCESS" || action === "IGNORE")
           return answer.status < 400 ? answer : undefined;
-        if (attempt > handler.maxRetries(scope))
-          throw new ConnectorError(
-            code === "RATE_LIMITED" || action === "RATE_LIMITED" ? "RATE_LIMITED" : code,
-            { status: answer.status },
-          );
+        const ms = handler.waitMs({ answer, attempt, scope, now: ctx.clock.now() });
+        if (ms === undefined)
+          throw new ConnectorError(action === "RATE_LIMITED" ? action : code, {
+            status: answer.status,
+          });
         if (action === "REFRESH_TOKEN_THEN_RETRY") auth.forget();
-        await ctx.clock.sleep(handler.waitMs(answer, attempt, scope, ctx.clock.now()), ctx.signal);
+        await ctx.clock.sleep(ms, ctx.signal);
       }
     },
   };
