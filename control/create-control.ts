@@ -32,6 +32,7 @@ import type { Services } from "./services/services.ts";
 import { type ControlSettings, defaultSettings } from "./services/settings.ts";
 import { type DatabaseOptions, openDatabase } from "./store/database.ts";
 import { readQueue } from "./telemetry/queue.ts";
+import { readReplicationLag } from "./telemetry/replication-lag.ts";
 import { createTelemetry } from "./telemetry/telemetry.ts";
 import type { Keyring } from "./vault/keyring.ts";
 import { openMac } from "./vault/mac.ts";
@@ -102,7 +103,10 @@ export async function createControl(options: ControlOptions): Promise<Control> {
       isAddedConnector: (connectorId) => connectors.isAdded(connectorId),
       otlpEndpoint: settings.otlpEndpoint,
     });
-    telemetry.gauges(() => readQueue(db, new Date(clock.now())));
+    telemetry.gauges(async () => [
+      ...(await readQueue(db, new Date(clock.now()))),
+      ...(await readReplicationLag(db)),
+    ]);
     const folder = options.connectorsFolder ?? process.cwd();
     const connectors = createConnectors({ clock, sandbox, db, folder });
     if (options.connectors) {

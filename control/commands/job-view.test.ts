@@ -40,6 +40,7 @@ const job = (changes: Partial<Job>): Job =>
     cancel_requested: false,
     records_synced: 0,
     bytes_synced: 0,
+    replication_lag_bytes: null,
     started_at: "2026-01-31T09:29:30.000Z",
     failure: null,
     ...changes,
@@ -63,6 +64,12 @@ test("a terminal shows one line, redrawn: the stream, rows, speed and time", asy
   await view.end(job({ status: "succeeded", records_synced: 12_345, attempt: 2 }));
   expect(texts.err.endsWith("\r\u001b[K")).toBe(true);
   expect(texts.out).toBe("job_1 succeeded: 12,345 rows, 2 attempts\n");
+});
+
+test("what the source's server keeps of its log is told", async () => {
+  const { view, texts } = open(false);
+  await view.show(job({ replication_lag_bytes: 52_000_000 }), streams);
+  expect(texts.err).toContain("1 of 2 streams  log kept: 52.0 MB\n");
 });
 
 test("elsewhere a line is written when something has changed", async () => {

@@ -63,6 +63,9 @@ function factsOf(job: JobData, streams: readonly StreamData[]): string[] {
       : []),
     `${formatCount(job.records_synced)} rows`,
     ...(streams.length > 0 ? [`${endedCount} of ${streams.length} streams`] : []),
+    ...(job.replication_lag_bytes === null
+      ? []
+      : [`log kept: ${formatBytes(job.replication_lag_bytes)}`]),
     ...(job.attempt > 1 ? [`attempt ${job.attempt}`] : []),
     ...(job.next_attempt_at === null ? [] : [`again at ${job.next_attempt_at.slice(11, 19)} UTC`]),
   ];

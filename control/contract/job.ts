@@ -60,6 +60,8 @@ export interface Progress {
     status: "running" | "complete" | "incomplete",
     failure?: Failure,
   ): void;
+  /** How much of its log of changes the source's server keeps for the pipeline; null: none. */
+  lag(bytes: number | null): void;
 }
 
 export interface StreamName {

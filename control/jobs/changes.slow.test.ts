@@ -18,6 +18,7 @@ import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { attemptRows, jobRow } from "../../tests/control-jobs.ts";
 import { firstLine, killed, startProgram } from "../../tests/control-process.ts";
 import type { WorkerOptions } from "../../tests/job-process.ts";
+import { readReplicationLag } from "../telemetry/replication-lag.ts";
 import { openKeyring } from "../vault/keyring.ts";
 import { startJobs } from "./worker.ts";
 
@@ -174,6 +175,17 @@ describe.skipIf(findPostgres() === undefined)("a pipeline that reads the log", (
       const second = await succeeded(await due(pipeline_id));
       // Only what has changed: the state was kept.
       expect(second.records_synced).toBe(24);
+      // What was logged since the first read, told before the server was let forget it.
+      expect(second.replication_lag_bytes).toBeGreaterThan(0);
+      const { replication_lag_bytes } = await ask("GET", `/pipelines/${pipeline_id}`);
+      expect(replication_lag_bytes).toBe(second.replication_lag_bytes);
+      expect(await readReplicationLag(api.db)).toEqual([
+        {
+          name: "svc_replication_lag_bytes",
+          labels: { source: "conn_postgres" },
+          value: replication_lag_bytes,
+        },
+      ]);
       await expectSame(["3/0/gone"]);
     }
 

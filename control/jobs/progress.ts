@@ -33,6 +33,8 @@ export function createProgress(
   attempt: { readonly jobId: string; readonly attempt: number; readonly leaseId: string },
 ): ProgressLog {
   let changes = new Map<string, Change>();
+  /** Undefined: nothing is new. */
+  let lag: number | null | undefined;
 
   const changeOf = (stream: StreamName): Change => {
     const key = `${stream.namespace ?? ""}\n${stream.name}`;
@@ -71,14 +73,17 @@ export function createProgress(
   };
 
   async function flush(): Promise<void> {
-    if (changes.size === 0) return;
+    if (changes.size === 0 && lag === undefined) return;
     const writing = changes;
+    const told = lag;
     changes = new Map();
+    lag = undefined;
     try {
       await db
         .transaction()
-        .execute((tx) => writeAll(tx, attempt, [...writing.values()], new Date(clock.now())));
+        .execute((tx) => writeAll(tx, attempt, [...writing.values()], told, new Date(clock.now())));
     } catch (error) {
+      if (lag === undefined) lag = told;
       for (const {
         stream,
         emitted,
@@ -104,6 +109,9 @@ export function createProgress(
     },
     add,
     status: (stream, status, failure) => setStatus(stream, status, failure ?? null),
+    lag: (bytes) => {
+      lag = bytes;
+    },
     flush,
   };
 }
@@ -116,6 +124,7 @@ async function writeAll(
     leaseId,
   }: { readonly jobId: string; readonly attempt: number; readonly leaseId: string },
   changes: readonly Change[],
+  lag: number | null | undefined,
   now: Date,
 ): Promise<void> {
   const sum = (pick: (change: Change) => number) =>
@@ -128,12 +137,23 @@ async function writeAll(
   };
   const job = await tx
     .updateTable("jobs")
-    .set({ ...added, updated_at: now })
+    .set({
+      ...added,
+      ...(lag === undefined ? {} : { replication_lag_bytes: lag }),
+      updated_at: now,
+    })
     .where("id", "=", jobId)
     .where("lease_id", "=", leaseId)
     .where("status", "=", "running")
+    .returning("pipeline_id")
     .executeTakeFirst();
-  if (job.numUpdatedRows === 0n) return;
+  if (!job) return;
+  if (lag !== undefined && job.pipeline_id !== null)
+    await tx
+      .updateTable("pipelines")
+      .set({ replication_lag_bytes: lag })
+      .where("id", "=", job.pipeline_id)
+      .execute();
   await tx
     .updateTable("job_attempts")
     .set(added)

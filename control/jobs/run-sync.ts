@@ -27,6 +27,7 @@ import { type ChangedColumns, createChangedColumns } from "./changed-columns.ts"
 import { clearStreams, runClear } from "./clear.ts";
 import { type Comparison, compareKeys, isFollowed } from "./compare-keys.ts";
 import { toAttemptResult, toFailure } from "./failure.ts";
+import { createLag, type Lag } from "./lag.ts";
 import { createLeftOut, type LeftOut } from "./left-out.ts";
 import { openParts, type SyncParts } from "./sync-parts.ts";
 import { type AttemptStreams, chooseStreams } from "./sync-streams.ts";
@@ -40,6 +41,7 @@ export const createSyncRunner =
     const failing: Side = { origin: "source" };
     const leftOut = createLeftOut();
     const changedColumns = createChangedColumns(attempt);
+    const lag = createLag(attempt);
     try {
       const parts = await openParts(attempt);
       const { source } = parts;
@@ -68,8 +70,10 @@ export const createSyncRunner =
         read(host, attempt, parts, { ...streams, hashKey }, failing, facts, {
           leftOut,
           changedColumns,
+          lag,
         }),
       );
+      if (summary?.status === "succeeded") lag.end();
       await changedColumns.note(attempt.services.database.db, parts.pipeline.id);
       await leftOut.note(attempt.services.database.db, attempt, parts.pipeline.id, summary);
       const comparison = await telemetry.inSpan("compare keys", facts, () =>
@@ -103,6 +107,7 @@ const toLog =
 interface Notes {
   readonly leftOut: LeftOut;
   readonly changedColumns: ChangedColumns;
+  readonly lag: Lag;
 }
 
 /** Undefined: nothing is hashed. */
@@ -118,7 +123,7 @@ async function read(
   { catalog, streams, isPart, hashKey }: AttemptStreams & Pick<ReadRequest, "hashKey">,
   failing: Side,
   facts: Ends,
-  { leftOut, changedColumns }: Notes,
+  { leftOut, changedColumns, lag }: Notes,
 ): Promise<ReadSummary | undefined> {
   const { services, job, fence, progress } = attempt;
   progress.expect(catalog.streams.map(({ stream }) => stream));
@@ -161,6 +166,7 @@ async function read(
       ...source.options,
       onEvent: (event) => {
         leftOut.onEvent(event);
+        lag.onEvent(event);
         log(event);
       },
     });

@@ -64,6 +64,13 @@ export const Job = StrictObject(
       description: "Rows that were marked or removed, because the source has them no more.",
     }),
     bytes_synced: Count,
+    replication_lag_bytes: Nullable(
+      Type.Integer({
+        minimum: 0,
+        description:
+          "Bytes of its log of changes that the source's server keeps for the pipeline, as the job was told last. Null: it reads none.",
+      }),
+    ),
     failure: Nullable(Failure),
     created_at: Time,
     started_at: Nullable(Time),
@@ -140,6 +147,8 @@ export const toJob = (row: JobRow) => ({
   records_synced: Number(row.records_committed),
   records_deleted: Number(row.records_deleted),
   bytes_synced: Number(row.bytes),
+  replication_lag_bytes:
+    row.replication_lag_bytes === null ? null : Number(row.replication_lag_bytes),
   failure: toFailure(row.failure),
   created_at: row.created_at.toISOString(),
   started_at: toTime(row.started_at),

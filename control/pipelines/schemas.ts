@@ -98,6 +98,13 @@ export const pipelineFields = {
     }),
   ),
   last_job: Nullable(LastJobData),
+  replication_lag_bytes: Nullable(
+    Type.Integer({
+      minimum: 0,
+      description:
+        "Bytes of its log of changes that the source's server keeps for the pipeline, as its last job was told. Null: it reads none.",
+    }),
+  ),
   created_at: Time,
   updated_at: Time,
   version: Version,
@@ -133,6 +140,8 @@ export function toPipeline(row: PipelineRow, job: LastJob | undefined): Static<t
           ended_at: job.ended_at?.toISOString() ?? null,
         }
       : null,
+    replication_lag_bytes:
+      row.replication_lag_bytes === null ? null : Number(row.replication_lag_bytes),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     version: row.version,

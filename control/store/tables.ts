@@ -175,6 +175,8 @@ export interface DeliveryAttempt {
 
 /** A 64-bit count; PostgreSQL gives it as text. */
 type Count = ColumnType<string | number, number | bigint | undefined, number | bigint>;
+/** Bytes that a job was told; null: none. */
+type CountOrNull = ColumnType<string | number | null, number | null | undefined, number | null>;
 
 export interface Tables {
   workspaces: {
@@ -400,6 +402,8 @@ export interface Tables {
     version: Generated<number>;
   };
   /** `stream` is the CatalogStream as it was agreed. */
+    /** Of the source's log of changes, as its last job was told; null: it reads none. */
+    replication_lag_bytes: CountOrNull;
   pipeline_streams: {
     pipeline_id: string;
     position: number;
@@ -468,6 +472,8 @@ export interface Tables {
     started_at: Date | null;
     ended_at: Date | null;
     updated_at: Date;
+    /** Of the source's log of changes, as it was told last; null: nothing was told. */
+    replication_lag_bytes: CountOrNull;
   };
   /** A group of jobs in line: the database keeps it, and claims look at it. */
   job_groups: {

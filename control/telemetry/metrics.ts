@@ -32,6 +32,11 @@ export const metrics = {
     labels: ["kind"],
     help: "How long the oldest job that could run has been waiting, in the whole instance",
   },
+  svc_replication_lag_bytes: {
+    kind: "gauge",
+    labels: ["source"],
+    help: "The most that a source's server keeps of its log of changes for one pipeline, as its last job was told",
+  },
   svc_jobs_total: {
     kind: "counter",
     labels: ["kind", "result", "code"],

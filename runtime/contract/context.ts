@@ -72,7 +72,11 @@ export interface Log {
   warn(message: string, fields?: LogFields): void;
 }
 
-/** Numbers, booleans and short identifiers. Never log a record or a response. */
+/**
+ * Numbers, booleans and short identifiers. Never log a record or a response. A source that reads a
+ * log of changes says as `lagBytes` how much of it the server keeps for it: the Control API shows
+ * that.
+ */
 export type LogFields = { readonly [name: string]: string | number | boolean | null };
 
 /** The context that every verb of a connector receives. */

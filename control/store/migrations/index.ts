@@ -18,6 +18,7 @@ import * as rowsPerDay from "./0020-rows-per-day.ts";
 import * as detectDeletes from "./0021-detect-deletes.ts";
 import * as hashesAndFilters from "./0022-hashes-and-filters.ts";
 import * as parallelStreams from "./0023-parallel-streams.ts";
+import * as replicationLag from "./0025-replication-lag.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-control": control,
@@ -39,3 +40,4 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0022-hashes-and-filters": hashesAndFilters,
   "0023-parallel-streams": parallelStreams,
 };
+  "0025-replication-lag": replicationLag,
