@@ -32,18 +32,21 @@ export interface Saving<T extends Versioned> {
 export function useSaving<T extends Versioned>(
   now: T,
   {
+    opened = now,
     refresh,
     show,
   }: {
+    /** What was there when the form was opened, where that is not what is there now. */
+    readonly opened?: T | undefined;
     /** Asks what is there now. */
     readonly refresh: () => Promise<unknown>;
     /** Puts this state of it into the form. */
     readonly show: (from: T) => void;
   },
 ): Saving<T> {
-  const [before, setBefore] = useState(now);
+  const [before, setBefore] = useState(opened);
   // A form that is sent by the click that keeps it knows at once from where it is sent.
-  const from = useRef(now);
+  const from = useRef(opened);
   const { isBusy, problem, run, clear } = useWork();
   const begin = (next: T) => {
     from.current = next;

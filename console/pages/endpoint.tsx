@@ -10,6 +10,7 @@ import {
   fromSource,
   type Kind,
   useCredentials,
+  useEndpoints,
   usePipelines,
 } from "../model/queries.ts";
 import { update } from "../model/save.ts";
@@ -68,9 +69,9 @@ export default function EndpointPage({ kind, id }: { readonly kind: Kind; readon
           <div className="columns">
             <Settings kind={kind} endpoint={endpoint} spec={spec} />
             <div className="stack" style={{ alignContent: "start" }}>
+              <UsedBy kind={kind} endpoint={endpoint} />
               <LastCheck kind={kind} endpoint={endpoint} />
               <CredentialPanel endpoint={endpoint} />
-              <UsedBy kind={kind} endpoint={endpoint} />
               <Remove kind={kind} endpoint={endpoint} />
             </div>
           </div>
@@ -229,37 +230,60 @@ function LastCheck({ kind, endpoint }: Of) {
 }
 
 function UsedBy({ kind, endpoint }: Of) {
-  const { mayWrite } = useMe();
   const pipelines = usePipelines();
   return (
-    <section className="panel">
-      <h2>Used by</h2>
-      <Loaded query={pipelines}>
-        {(all) => {
-          const using = all.filter((one) => one[`${kind}_id`] === endpoint.id);
-          if (using.length > 0)
-            return (
-              <div className="stack" style={{ gap: "0.6rem" }}>
-                {using.map(({ pipeline_id: id, name, sync_state: state }) => (
-                  <div key={id} style={{ display: "flex", gap: "0.75rem" }}>
-                    <Link href={`/pipelines/${id}`} className="grow">
-                      {name}
-                    </Link>
-                    <Status of={state} />
-                  </div>
-                ))}
-              </div>
-            );
-          return (
-            <span className="dim">
-              No pipeline uses it.{" "}
-              {mayWrite ? (
-                <Link href={`/pipelines/new/${kind}/${endpoint.id}`}>Create one</Link>
-              ) : null}
-            </span>
-          );
-        }}
-      </Loaded>
+    <Loaded query={pipelines}>
+      {(all) => {
+        const using = all.filter((one) => one[`${kind}_id`] === endpoint.id);
+        if (using.length === 0) return <Next kind={kind} endpoint={endpoint} />;
+        return (
+          <section className="panel">
+            <h2>Used by</h2>
+            <ul className="plain">
+              {using.map(({ pipeline_id: id, name, sync_state: state }) => (
+                <li key={id} className="stream-line">
+                  <Link href={`/pipelines/${id}`}>{name}</Link>
+                  <span />
+                  <Status of={state} />
+                </li>
+              ))}
+            </ul>
+          </section>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+/** What one does with it, while nothing uses it. */
+function Next({ kind, endpoint }: Of) {
+  const { mayWrite } = useMe();
+  const other = kind === "source" ? "destination" : "source";
+  const others = useEndpoints(other);
+  if (!others.data) return null;
+  const isReady = others.data.length > 0;
+  return (
+    <section className="panel stack" style={{ gap: "0.75rem" }}>
+      <h2 className="section" style={{ margin: 0 }}>
+        {mayWrite ? "Next" : "Used by"}
+      </h2>
+      <span>
+        {isReady
+          ? "No pipeline uses it yet. A pipeline reads streams of a source into a destination."
+          : kind === "source"
+            ? "Its rows need somewhere to go. DuckDB is a file beside the server and needs nothing."
+            : "It needs a source, of which rows are read."}
+      </span>
+      {mayWrite ? (
+        <div>
+          <Button
+            component={Link}
+            href={isReady ? `/pipelines/new/${kind}/${endpoint.id}` : `/${other}s/new`}
+          >
+            {isReady ? "Create a pipeline" : `Add a ${other}`}
+          </Button>
+        </div>
+      ) : null}
     </section>
   );
 }

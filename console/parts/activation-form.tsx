@@ -109,7 +109,7 @@ export function ActivationForm({
           maw="32rem"
           required
         />
-        <div className="columns">
+        <div className="columns three">
           <NativeSelect
             label="Rows of"
             value={parts.modelId}

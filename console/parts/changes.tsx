@@ -3,7 +3,7 @@ import { UnstyledButton } from "@mantine/core";
 import { Fragment, useState } from "react";
 import type { schemas } from "../api/schema.ts";
 import { lineParts, listParts, wordsOf } from "../model/differences.ts";
-import { count, spoken } from "../model/words.ts";
+import { count, scheduleWords, spoken } from "../model/words.ts";
 import { useNames } from "./names.ts";
 import { Value } from "./value.tsx";
 
@@ -21,7 +21,7 @@ export function Changes({ kind, changes }: Pick<schemas["ProposedChanges"], "kin
         {kind === "run" ? "It is begun as it is, with nothing chosen." : "No field differs."}
       </p>
     );
-  const groups = [...Map.groupBy(changes.filter(isTold), placeOf)];
+  const groups = [...Map.groupBy(withSchedule(changes.filter(isTold)), placeOf)];
   const seen = isAll ? groups : groups.slice(0, few);
   return (
     <>
@@ -59,6 +59,29 @@ const isTold = ({ path }: Change) => path[0] !== "prepare_id";
 const isStream = ({ path }: Change) => path[0] === "streams" && path.length > 1;
 const placeOf = (change: Change) =>
   JSON.stringify(isStream(change) ? change.path.slice(0, 2) : change.path);
+
+/** The parts of a schedule say little by themselves: where they are all there, it is one change. */
+function withSchedule(changes: readonly Change[]): readonly Change[] {
+  const parts = changes.filter(
+    ({ path: [first], path }) => first === "schedule" && path.length > 1,
+  );
+  const said = (side: "before" | "after") =>
+    Object.fromEntries(
+      parts.flatMap((one) => (one[side] === null ? [] : [[one.path[1], one[side]]])),
+    );
+  const [before, after] = [said("before"), said("after")];
+  if (after.type === undefined) return changes;
+  const words = (one: Readonly<Record<string, unknown>>) =>
+    one.type === undefined ? null : scheduleWords(one as unknown as schemas["Schedule"]);
+  const whole: Change = {
+    path: ["schedule"],
+    change: before.type === undefined ? "add" : "change",
+    before: words(before),
+    after: words(after),
+    is_secret: false,
+  };
+  return [...changes.filter((one) => !parts.includes(one)), whole];
+}
 
 const Place = ({ path }: { readonly path: readonly string[] }) =>
   path.map((name, index) => (

@@ -1,6 +1,6 @@
 /** The form of a model: its query is written and tried before it is saved. */
 import { Button, NativeSelect, TextInput } from "@mantine/core";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useState } from "react";
 import { api, askNow } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
 import { useWork } from "../model/use-work.ts";
@@ -58,6 +58,11 @@ export function ModelForm({
       setColumns(shown.columns);
       if (!shown.columns.some((one) => one.name === key)) set({ key: keyAmong(shown.columns) });
     });
+  // Who comes with a query that is written wants to see its rows.
+  const begin = useEffectEvent(() => {
+    if (isNew && first.sql !== "" && mayRun) void attempt();
+  });
+  useEffect(() => begin(), []);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onSave(parts);

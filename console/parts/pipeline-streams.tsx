@@ -1,14 +1,15 @@
 /** The streams of a pipeline that exists: what it reads now, and another choice of them. */
 import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
-import { api, ask } from "../api/client.ts";
-import { toProblem } from "../api/problem.ts";
+import { type FormEvent, useState } from "react";
+import { api, ask, isProposal } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
 import { prepare } from "../model/prepare.ts";
 import { keyOf, type Prepared, type Selections } from "../model/streams.ts";
+import { ifMatch, useSaving } from "../model/use-saving.ts";
 import { Asking } from "./asking.tsx";
 import { useMe } from "./me.tsx";
+import { SaveProblem } from "./meanwhile.tsx";
 import { ProblemNote } from "./states.tsx";
 import { StreamTable } from "./stream-table.tsx";
 import { tell } from "./tell.ts";
@@ -36,6 +37,7 @@ async function streamsOf(id: string): Promise<readonly schemas["PipelineStream"]
 export function PipelineStreams({ pipeline }: { readonly pipeline: Pipeline }) {
   const { pipeline_id: id, source_id: source, destination_id: destination } = pipeline;
   const { mayRun } = useMe();
+  const [loads, setLoads] = useState(0);
   const query = useQuery({
     queryKey: ["in", "pipelines", id, "choice"],
     queryFn: async () => {
@@ -65,67 +67,80 @@ export function PipelineStreams({ pipeline }: { readonly pipeline: Pipeline }) {
   if (query.isPending) return <Asking>The source is asked what it has.</Asking>;
   if (query.isError)
     return <ProblemNote error={query.error} onRetry={() => void query.refetch()} />;
-  return <Choice key={query.dataUpdatedAt} {...query.data} id={id} />;
+  return (
+    <Choice
+      key={loads}
+      pipeline={pipeline}
+      {...query.data}
+      onLoad={() => void query.refetch().then(() => setLoads(loads + 1))}
+    />
+  );
 }
 
 function Choice({
-  id,
+  pipeline,
   prepared,
   streams,
   version,
+  onLoad,
 }: {
-  readonly id: string;
+  readonly pipeline: Pipeline;
   readonly prepared: Prepared;
   readonly streams: readonly schemas["PipelineStream"][];
   readonly version: number;
+  readonly onLoad: () => void;
 }) {
   const { mayWrite } = useMe();
   const [selections, setSelections] = useState<Selections>(
     () => new Map(streams.map(({ table: _, ...one }) => [keyOf(one), one])),
   );
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<unknown>();
   const queries = useQueryClient();
-  const reload = () => queries.invalidateQueries({ queryKey: ["in", "pipelines"] });
-  const save = async () => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
+  const saving = useSaving<Chosen>(pipeline, {
+    opened: { version, streams },
+    refresh: () =>
+      queries.invalidateQueries({
+        queryKey: ["in", "pipelines", pipeline.pipeline_id],
+        exact: true,
+      }),
+    show: onLoad,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    saving.save(async (from) => {
       const made = await ask(
         api.PATCH("/pipelines/{pipeline_id}", {
-          params: { path: { pipeline_id: id }, header: { "If-Match": `"v${version}"` } },
+          params: { path: { pipeline_id: pipeline.pipeline_id }, header: ifMatch(from) },
           body: { prepare_id: prepared.prepareId, streams: [...selections.values()] },
         }),
       );
       tell.outcome(made, "Saved. The next job reads what was chosen.");
-      await reload();
-    } catch (error) {
-      setProblem(error);
-    } finally {
-      setBusy(false);
-    }
+      return isProposal(made) ? made : { version: made.version, streams: [...selections.values()] };
+    });
   };
   return (
     <div className="stack">
       <StreamTable prepared={prepared} selections={selections} onChange={setSelections} />
-      {problem === undefined ? null : (
-        <ProblemNote
-          error={problem}
-          {...(toProblem(problem).status === 412
-            ? { retryLabel: "Load what it is now", onRetry: () => void reload() }
-            : {})}
-        />
-      )}
-      {mayWrite ? (
-        <div style={{ display: "flex", gap: "0.9rem", alignItems: "center", flexWrap: "wrap" }}>
-          <Button onClick={() => void save()} loading={isBusy} disabled={selections.size === 0}>
-            Save the streams
-          </Button>
-          <span className="dim">
-            A stream with another cursor, mode or key is read from the beginning.
-          </span>
-        </div>
-      ) : null}
+      <form className="stack" onSubmit={submit}>
+        <SaveProblem saving={saving} shownOf={shownOf} />
+        {mayWrite ? (
+          <div className="actions">
+            <Button type="submit" loading={saving.isBusy} disabled={selections.size === 0}>
+              Save the streams
+            </Button>
+            <span className="dim">
+              A stream with another cursor, mode or key is read from the beginning.
+            </span>
+          </div>
+        ) : null}
+      </form>
     </div>
   );
 }
+
+interface Chosen {
+  readonly version: number;
+  readonly streams: readonly schemas["StreamName"][];
+}
+
+/** Which streams are read; how, the table shows. */
+const shownOf = ({ streams }: Chosen) => ({ chosen: streams.map(({ name }) => name).sort() });
