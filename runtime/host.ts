@@ -154,7 +154,12 @@ export {
 export { sanitizeText } from "./filter/text.ts";
 export type { BuiltInConnector } from "./host/cards.ts";
 export { createScaledClock, systemClock } from "./host/clock.ts";
-export { type ConnectorCode, manifestDigest, readConnectorCode } from "./host/code-digest.ts";
+export {
+  type ConnectorCode,
+  manifestCode,
+  manifestDigest,
+  readConnectorCode,
+} from "./host/code-digest.ts";
 export { tuneCollector } from "./host/collector.ts";
 export { createHost } from "./host/create-host.ts";
 export { requireRunnable } from "./host/pins.ts";
@@ -168,6 +173,7 @@ export {
   findInstalledConnector,
 } from "./host/registry.ts";
 export { packageVersion } from "./host/version.ts";
+export { type Authority, type CertificateFlaw, openAuthority } from "./image/authority.ts";
 export { type AccessTokenOptions, validAccessToken } from "./oauth/access-token.ts";
 export { type Refusal, refusals } from "./oauth/callback.ts";
 export {
@@ -211,3 +217,4 @@ export { type CanonicalNumbers, canonicalize } from "./wire/canonical-json.ts";
 export { isPlainObject, stringifyExact } from "./wire/exact-json.ts";
 export { parsePointer, toPointer, valueAt } from "./wire/json-pointer.ts";
 export { packageRoot } from "./wire/location.ts";
+export { manifestName } from "./wire/manifest-name.ts";

@@ -29,7 +29,12 @@ const tables: Readonly<Record<string, string>> = {
  * Ids in paths that name no row of the workspace whose version could be kept: the operation's own
  * guard looks at them.
  */
-export const unversioned: readonly string[] = ["workspace_id", "session_id", "category"];
+export const unversioned: readonly string[] = [
+  "workspace_id",
+  "session_id",
+  "category",
+  "connector_id",
+];
 
 export const isKnownTarget = (param: string): boolean =>
   param in tables || unversioned.includes(param);

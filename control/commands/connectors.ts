@@ -3,6 +3,7 @@
  * the operator's own: `add`, `remove`, `list`, `digest`.
  */
 import { existsSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
   answer,
@@ -11,6 +12,7 @@ import {
   formatTable,
   jsonFlag,
   listConnectors,
+  manifestName,
   oneOf,
   pinnedSandboxes,
   printable,
@@ -18,12 +20,13 @@ import {
   type Terminal,
   UsageError,
 } from "svc-connectors/host";
-import { moduleAt, noPackage, toPlace } from "../connectors/places.ts";
+import { maxManifestLength, moduleAt, noPackage, toPlace } from "../connectors/places.ts";
 import type { OperatorData } from "../operator/operator.ts";
 import { failingInOneLine } from "./failures.ts";
 import { addInstanceOptions, locate, openOperator } from "./instance.ts";
 
-const ownArgument = "the path of a module or of its folder, or the name of an installed package";
+const ownArgument =
+  "the path of a module or of its folder, or of a declarative manifest, or the name of an installed package";
 
 export const buildConnectors: CommandBuilder = (command, terminal) => {
   command.option(...jsonFlag).action(({ json }) => listConnectors(terminal, json));
@@ -51,7 +54,7 @@ export const buildConnectors: CommandBuilder = (command, terminal) => {
     .action(
       failingInOneLine(async (connector, { sandbox, digest, json, ...options }) => {
         await using operator = await openOperator(terminal, options);
-        const body = { ...namedPlace(connector, terminal), sandbox, digest };
+        const body = { ...(await givenConnector(connector, terminal)), sandbox, digest };
         const made = await operator.run("connector.add", { body });
         await answer(terminal, json, made, () => describeMade(made));
       }),
@@ -109,9 +112,31 @@ export const buildConnectors: CommandBuilder = (command, terminal) => {
       );
 };
 
+/** What is added: of a manifest the text itself, so that every host has it. @throws UsageError */
+async function givenConnector(connector: string, terminal: Pick<Terminal, "cwd">) {
+  const place = namedPlace(connector, terminal);
+  if (place.path === undefined || !/\.ya?ml$/.test(place.path)) return place;
+  const { size } = await stat(place.path);
+  if (size > maxManifestLength)
+    throw new UsageError(`the manifest is larger than ${maxManifestLength} bytes`);
+  const text = await readFile(place.path, "utf8");
+  return { manifest: { name: nameOfManifest(place.path), text } };
+}
+
+/** In the form that ids and tables take. @throws UsageError */
+function nameOfManifest(path: string): string {
+  const name = manifestName(path)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 60)
+    .replace(/^-+|-+$/g, "");
+  if (name !== "") return name;
+  throw new UsageError("the manifest's file has no name that a connector could have: rename it");
+}
+
 /** @throws UsageError */
 function namedPlace(connector: string, { cwd }: Pick<Terminal, "cwd">) {
-  if (!/^[./~]|^file:|\.[cm]?[jt]s$/.test(connector)) return { package: connector };
+  if (!/^[./~]|^file:|\.[cm]?[jt]s$|\.ya?ml$/.test(connector)) return { package: connector };
   const path = resolve(cwd, connector);
   if (existsSync(path)) return { path };
   throw new UsageError(`there is nothing at "${printable(connector, 300)}"`);

@@ -10,17 +10,58 @@ import type { ConnectorDefinition } from "./registry.ts";
 
 export type AddedConnector = Selectable<Tables["added_connectors"]>;
 
-export const listAdded = (db: Db): Promise<AddedConnector[]> =>
-  db.selectFrom("added_connectors").selectAll().orderBy("id").execute();
+/** All but the text of manifests, which may be long. */
+export type ListedConnector = Omit<AddedConnector, "document">;
 
-/** What the registry knows of one. @param folder packages are looked up from it */
+export const listAdded = (db: Db): Promise<ListedConnector[]> =>
+  db
+    .selectFrom("added_connectors")
+    .select(["id", "kind", "place", "code_digest", "manifest", "streams", "sandbox", "origin"])
+    .select(["created_at", "updated_at", "removed_at"])
+    .orderBy("id")
+    .execute();
+
+/** Reads the texts of manifests, and each of them once: lists are made again and again. */
+export function createDocuments(db: Db) {
+  let kept = new Map<string, string>();
+  return async (rows: readonly ListedConnector[]): Promise<ReadonlyMap<string, string>> => {
+    const manifests = rows.filter(({ kind }) => kind === "manifest");
+    const unknown = manifests.filter(({ code_digest }) => !kept.has(code_digest));
+    const read = await Promise.all(
+      unknown.map(({ id }) =>
+        db
+          .selectFrom("added_connectors")
+          .select(["code_digest", "document"])
+          .where("id", "=", id)
+          .executeTakeFirst(),
+      ),
+    );
+    const texts = read.flatMap((row) =>
+      row?.document ? [[row.code_digest, row.document] as const] : [],
+    );
+    const digests = new Set(manifests.map(({ code_digest }) => code_digest));
+    kept = new Map([...kept, ...texts].filter(([digest]) => digests.has(digest)));
+    return kept;
+  };
+}
+
+/**
+ * What the registry knows of one.
+ * @param folder packages are looked up from it
+ * @param document the text of a manifest
+ */
 export async function toAddedDefinition(
-  row: AddedConnector,
+  row: ListedConnector,
   folder: string,
+  document: string | undefined,
 ): Promise<ConnectorDefinition> {
   const manifest = JSON.parse(row.manifest) as Manifest;
   const streams = JSON.parse(row.streams) as readonly CatalogStream[];
-  const { url } = await moduleOrNone(row, folder);
+  const { name: _, ...module } = await moduleOrNone(
+    // One that was replaced at this very moment is there at the next look: nothing else is loaded.
+    { ...row, document: row.kind === "manifest" ? (document ?? "") : null },
+    folder,
+  );
   const pin = {
     code: row.code_digest,
     manifest: manifestDigest(manifest),
@@ -36,11 +77,18 @@ export async function toAddedDefinition(
     releaseStage: /^0\.|-/.test(manifest.version) ? "alpha" : "ga",
     documentationUrl: manifest.documentationUrl ?? null,
     aliases: [],
-    reference: { name: row.id, url, pin },
+    reference: { name: row.id, ...module, pin },
     namedSettings: [],
     credentialPath: "/credentials",
     oauthPath: "/credentials/source/oauth/start",
-    added: { manifest, streams, isRemoved: pin.isRemoved },
+    added: {
+      manifest,
+      streams,
+      isRemoved: pin.isRemoved,
+      ...(row.kind !== "manifest"
+        ? {}
+        : { document: { digest: row.code_digest, updatedAt: row.updated_at } }),
+    },
   };
 }
 
@@ -51,7 +99,7 @@ export async function toAddedDefinition(
  */
 export async function keepConnector(
   tx: Db,
-  { kind, place, code, sandbox, manifest, streams }: InspectedConnector,
+  { kind, place, document, code, sandbox, manifest, streams }: InspectedConnector,
   origin: AddedConnector["origin"],
   now: Date,
 ): Promise<AddedConnector | undefined> {
@@ -68,6 +116,7 @@ export async function keepConnector(
   const changes = {
     kind,
     place,
+    document,
     code_digest: code,
     manifest: JSON.stringify(manifest),
     streams: JSON.stringify(streams),

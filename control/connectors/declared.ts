@@ -2,7 +2,7 @@
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
-import { type AddedConnector, keepConnector, listAdded, removeConnector } from "./added.ts";
+import { keepConnector, type ListedConnector, listAdded, removeConnector } from "./added.ts";
 import { type ConnectorDeclaration, type Place, toPlace } from "./places.ts";
 
 export interface Declared {
@@ -23,7 +23,7 @@ export async function keepDeclared(
 ): Promise<void> {
   const rows = await listAdded(db);
   const places = declarations.map((one) => toPlace(one, folder));
-  const isAt = (row: AddedConnector, { kind, place }: Place) =>
+  const isAt = (row: ListedConnector, { kind, place }: Place) =>
     row.kind === kind && row.place === place;
   const now = new Date(clock.now());
   for (const row of rows) {
@@ -34,7 +34,7 @@ export async function keepDeclared(
   }
   for (const [index, { digest, sandbox = "bubblewrap" }] of declarations.entries()) {
     const place = places[index] as Place;
-    const isKept = ({ code_digest, sandbox: wall, origin, removed_at }: AddedConnector) =>
+    const isKept = ({ code_digest, sandbox: wall, origin, removed_at }: ListedConnector) =>
       code_digest === digest && wall === sandbox && origin === "settings" && removed_at === null;
     if (rows.some((row) => isAt(row, place) && isKept(row))) continue;
     try {

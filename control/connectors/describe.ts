@@ -1,4 +1,5 @@
 import { findAccount, isAuthorizable, isSecret, type JsonObject } from "svc-connectors/host";
+import { secretFieldsOf } from "./configuration.ts";
 import type { AnyManifest, ConnectorDefinition } from "./registry.ts";
 
 export const authTypes = ["oauth2", "api_token", "basic", "none"] as const;
@@ -17,6 +18,9 @@ export function authTypesOf(manifest: AnyManifest): AuthType[] {
     ...(isAuthorizable(manifest) ? (["oauth2"] as const) : []),
     ...declared,
   ]);
+  // A manifest signs itself: what of its settings is secret goes into a credential.
+  if (types.size === 0 && egress.placeholders && secretFieldsOf(manifest).length > 0)
+    return ["api_token"];
   return types.size === 0 ? ["none"] : [...types];
 }
 

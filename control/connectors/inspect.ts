@@ -7,12 +7,17 @@ import {
   ConnectorError,
   type Host,
   isLocal,
+  isSecret,
+  type JsonValue,
   type Manifest,
+  manifestCode,
   manifestDigest,
   type PinnedSandbox,
   readConnectorCode,
 } from "svc-connectors/host";
 import { ControlError } from "../contract/reasons.ts";
+import { safeName } from "../door/json-body.ts";
+import { propertiesOf } from "./configuration.ts";
 import { moduleAt, noPackage, type Place } from "./places.ts";
 import { standardCatalog } from "./standard-catalog.ts";
 
@@ -59,7 +64,10 @@ async function inspect(
   { folder, sandbox, digest }: InspectOptions,
 ): Promise<InspectedConnector> {
   const module = await moduleAt(place, folder);
-  const { digest: code } = await readConnectorCode(module.url);
+  const { digest: code } =
+    place.document === null
+      ? await readConnectorCode(module.url)
+      : await manifestCode(place.document);
   if (digest !== undefined && digest !== code)
     throw refused(`its code is another than expected: ${code}`);
   const manifest = await host.spec({ ...module, pin: { code, sandbox } });
@@ -68,6 +76,7 @@ async function inspect(
     throw refused(
       "its provider is declared on this machine (http, or localhost), which is for svc read --allow-local only: declare the https:// URL of the provider",
     );
+  requireCredential(manifest);
   const pin = { code, sandbox, manifest: manifestDigest(manifest) };
   // Every later load must say the same of it: one that does not is told now.
   await host.spec({ ...module, pin });
@@ -82,6 +91,24 @@ function requireNoBuiltIn(id: string): void {
   const taken = builtIn.flatMap((one) => [one.id, ...one.credentialsOf]);
   if (taken.includes(id)) throw refused(`its id ${id} is that of a connector which comes with svc`);
 }
+
+/** A credential holds secrets by the names of settings, and a source has one. */
+function requireCredential({ spec }: Manifest): void {
+  const properties = Object.entries(propertiesOf(spec));
+  const inside = properties.find(([, schema]) => !isSecret(schema) && holdsSecret(schema));
+  if (inside)
+    throw refused(
+      `its setting ${safeName(inside[0]) ?? "of the spec"} is an object with a secret in it: credentials hold secrets that are settings themselves`,
+    );
+  if (!properties.some(([, schema]) => isSecret(schema)))
+    throw refused("none of its settings is a secret: what needs no credential has no source here");
+}
+
+const holdsSecret = (schema: JsonValue): boolean => {
+  if (typeof schema !== "object" || schema === null) return false;
+  const isMarked = !Array.isArray(schema) && isSecret(schema);
+  return isMarked || Object.values(schema).some(holdsSecret);
+};
 
 /** @param problem one sentence, without anything foreign */
 export const refused = (problem: string) => new ControlError("connector_refused", { problem });

@@ -1,4 +1,7 @@
-/** Where connectors lie that do not come with svc: a path, or an installed package. */
+/**
+ * Where connectors lie that do not come with svc: a path, an installed package, or the text of a
+ * declarative manifest.
+ */
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
@@ -12,9 +15,27 @@ import type { Tables } from "../store/tables.ts";
 
 export interface Place {
   readonly kind: Tables["added_connectors"]["kind"];
-  /** Absolute path of a module or of its folder, or a package's name. */
+  /** Absolute path of a module or of its folder, or the name of a package or manifest. */
   readonly place: string;
+  /** The text of a manifest. Null: it is code. */
+  readonly document: string | null;
 }
+
+/** Characters of a declarative manifest: a request has 1 MiB. */
+export const maxManifestLength = 1_000_000;
+
+/** A declarative manifest as it is given: the text, and what its connector is to be called. */
+export interface GivenManifest {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A manifest has no other place than its name. */
+export const manifestPlace = ({ name, text }: GivenManifest): Place => ({
+  kind: "manifest",
+  place: name,
+  document: text,
+});
 
 /** A connector of the operator's own, as settings and programs name it. */
 export type ConnectorDeclaration = (
@@ -39,8 +60,8 @@ export const toPlace = (
   folder: string,
 ): Place =>
   path === undefined
-    ? { kind: "package", place: name ?? "" }
-    : { kind: "path", place: resolve(folder, path) };
+    ? { kind: "package", place: name ?? "", document: null }
+    : { kind: "path", place: resolve(folder, path), document: null };
 
 /** Said when {@link moduleAt} finds no package. */
 export const noPackage = "no such package is installed; of a folder, name the path: ./name";
@@ -50,10 +71,12 @@ export const noPackage = "no such package is installed; of a folder, name the pa
  * @throws CONNECTOR_UNKNOWN
  */
 export const moduleAt = async (
-  { kind, place }: Place,
+  { kind, place, document }: Place,
   folder: string,
-): Promise<ConnectorReference> =>
-  kind === "path" ? findConnector(place, folder) : findInstalledConnector(place, folder);
+): Promise<ConnectorReference> => {
+  if (document !== null) return { name: place, url: `manifest:/${place}/manifest.yaml`, document };
+  return kind === "path" ? findConnector(place, folder) : findInstalledConnector(place, folder);
+};
 
 /** As {@link moduleAt}; where there is none now, a module that is not there. */
 export async function moduleOrNone(place: Place, folder: string): Promise<ConnectorReference> {

@@ -20,7 +20,7 @@ import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, notFound } from "../contract/reasons.ts";
 import { basePath } from "../door/base-path.ts";
 import type { Db } from "../store/database.ts";
-import { listAdded, toAddedDefinition } from "./added.ts";
+import { createDocuments, listAdded, toAddedDefinition } from "./added.ts";
 import { type InspectedConnector, type InspectOptions, inspectConnector } from "./inspect.ts";
 import type { Place } from "./places.ts";
 import { standardCatalog } from "./standard-catalog.ts";
@@ -62,6 +62,8 @@ export interface ConnectorDefinition {
     readonly streams: readonly CatalogStream[];
     /** Taken away since; what was made with it is kept. */
     readonly isRemoved: boolean;
+    /** Of a declarative manifest. */
+    readonly document?: { readonly digest: string; readonly updatedAt: Date };
   };
 }
 
@@ -108,6 +110,7 @@ export function createConnectors({ db, folder, ...options }: ConnectorsOptions):
   const host = createHost({ ...options, seams: { resolve: async () => [] } });
   const activations = createActivationHost();
   const destinations = createDestinationHost({ clock: options.clock ?? systemClock });
+  const documentsOf = createDocuments(db);
   const builtIn = listDefinitions();
   let definitions = builtIn;
   const mustBe = (definition: ConnectorDefinition, type: ConnectorDefinition["type"]) => {
@@ -146,7 +149,10 @@ export function createConnectors({ db, folder, ...options }: ConnectorsOptions):
       const rows = await listAdded(db);
       // A later version of svc may bring one of the same id.
       const own = rows.filter(({ id }) => !builtIn.some((one) => one.id === id));
-      const added = await Promise.all(own.map((row) => toAddedDefinition(row, folder)));
+      const documents = await documentsOf(own);
+      const added = await Promise.all(
+        own.map((row) => toAddedDefinition(row, folder, documents.get(row.code_digest))),
+      );
       definitions = [...builtIn, ...added];
     },
     inspect: (place, options) => inspectConnector(host, place, { ...options, folder }),

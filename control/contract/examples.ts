@@ -20,6 +20,35 @@ const oauthCallback = {
   query_params: { state: "kB4sT9vXq2LmZ7wR", code: "the-code-that-the-browser-brought" },
 };
 
+const ordersManifest = `version: 6.36.2
+type: DeclarativeSource
+check: { type: CheckStream, stream_names: [orders] }
+streams:
+  - type: DeclarativeStream
+    name: orders
+    primary_key: id
+    retriever:
+      type: SimpleRetriever
+      requester:
+        type: HttpRequester
+        url_base: https://api.orders.example.com/v1
+        path: orders
+        authenticator: { type: BearerAuthenticator, api_token: "{{ config['api_token'] }}" }
+      record_selector:
+        type: RecordSelector
+        extractor: { type: DpathExtractor, field_path: [data] }
+    schema_loader:
+      type: InlineSchemaLoader
+      schema: { type: object, properties: { id: { type: integer }, name: { type: string } } }
+spec:
+  type: Spec
+  connection_specification:
+    type: object
+    required: [api_token]
+    properties:
+      api_token: { type: string, title: API token, airbyte_secret: true }
+`;
+
 export const examples: Readonly<Record<string, object>> = {
   "member.update": { role: "editor" },
   "invitation.create": {
@@ -37,6 +66,8 @@ export const examples: Readonly<Record<string, object>> = {
   },
   "mailer.check": mailerAccount,
   "mailer.preview": mailerAccount,
+  "connector.create": { name: "orders", manifest: ordersManifest },
+  "connector.update": { manifest: ordersManifest },
   "credential.create": {
     connector_id: "conn_postgres",
     name: "Shop database",

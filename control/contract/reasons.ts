@@ -50,6 +50,10 @@ export const reasons = {
     status: 409,
     message: "The operator has disabled or removed this connector, or must add it again.",
   },
+  connector_in_use: {
+    status: 409,
+    message: "Workspaces have credentials or sources of this connector. Delete them first.",
+  },
   source_has_connections: {
     status: 409,
     message: "The source still has connections. Delete them first.",

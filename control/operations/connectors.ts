@@ -9,6 +9,7 @@ import {
   specificationOf,
   startPathOf,
 } from "../connectors/describe.ts";
+import { reachesOf } from "../connectors/reach.ts";
 import {
   type ConnectorDefinition,
   connectorTypes,
@@ -16,13 +17,21 @@ import {
   namedConnector,
 } from "../connectors/registry.ts";
 import { defineRead, type OperationContext } from "../contract/operation.ts";
-import { IdInput, List, listQuery, Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
+import {
+  IdInput,
+  List,
+  listQuery,
+  Nullable,
+  OneOf,
+  StrictObject,
+  Time,
+} from "../contract/schemas.ts";
 import { readCursor, toPage } from "../door/pages.ts";
 
 /** Most tables of one sync; more are refused by discovery and selection alike. */
 const maxTables = 6_000;
 
-const connectorParams = StrictObject({ connector_id: IdInput("The connector.") });
+export const connectorParams = StrictObject({ connector_id: IdInput("The connector.") });
 
 const connectorFields = {
   connector_id: Type.String(),
@@ -43,9 +52,9 @@ const connectorFields = {
   enabled: Type.Boolean({ description: "False: nothing new can be started with it." }),
   documentation_url: Nullable(Type.String()),
 };
-const Connector = StrictObject(connectorFields, { title: "Connector" });
+export const Connector = StrictObject(connectorFields, { title: "Connector" });
 
-async function toConnector(
+export async function toConnector(
   ctx: OperationContext,
   definition: ConnectorDefinition,
 ): Promise<Static<typeof Connector>> {
@@ -169,6 +178,36 @@ const toPreview = (stream: CatalogStream): Static<typeof StreamPreview> => ({
   fields: Object.keys((stream.json_schema.properties ?? {}) as object),
 });
 
+export const ManifestFacts = StrictObject(
+  {
+    digest: Type.String({ description: "Of its text." }),
+    updated_at: Time,
+    reaches: Type.Array(Type.String(), { description: "Where its requests go." }),
+    missing_streams: Type.Array(
+      StrictObject(
+        { stream: Type.String(), path: Type.String(), problem: Type.String() },
+        { title: "MissingStream" },
+      ),
+      {
+        description: "Streams that need what svc lacks: at which place of the document, and what.",
+      },
+    ),
+  },
+  { title: "ManifestFacts", description: "Of a declarative manifest that was added." },
+);
+
+/** What is kept of a declarative manifest; null of any other connector. */
+export function factsOf({ added }: ConnectorDefinition): Static<typeof ManifestFacts> | null {
+  if (!added?.document) return null;
+  const { manifest, document } = added;
+  return {
+    digest: document.digest,
+    updated_at: document.updatedAt.toISOString(),
+    reaches: reachesOf(manifest),
+    missing_streams: [...(manifest.missingStreams ?? [])],
+  };
+}
+
 export const getConnector = defineRead({
   id: "connector.get",
   area: "Connectors",
@@ -184,6 +223,7 @@ export const getConnector = defineRead({
         description: "With its standard settings; empty where the streams are the account's.",
       }),
       limits: StrictObject({ max_tables: Type.Integer() }),
+      manifest: Nullable(ManifestFacts),
     },
     { title: "ConnectorWithStreams" },
   ),
@@ -196,6 +236,7 @@ export const getConnector = defineRead({
       ...connector,
       streams_preview: catalog.map(toPreview),
       limits: { max_tables: maxTables },
+      manifest: factsOf(definition),
     };
   },
 });

@@ -7,6 +7,7 @@ import { auditOperations } from "./audit.ts";
 import { auditExportOperations } from "./audit-export.ts";
 import { checkOperations } from "./checks.ts";
 import { connectionOperations } from "./connections.ts";
+import { connectorManifestOperations } from "./connector-manifests.ts";
 import { connectorOperations } from "./connectors.ts";
 import { credentialOperations } from "./credentials.ts";
 import { destinationOperations } from "./destinations.ts";
@@ -50,6 +51,7 @@ export const operations: readonly Operation[] = [
   ...memberOperations,
   ...invitationOperations,
   ...connectorOperations,
+  ...connectorManifestOperations,
   ...mailerOperations,
   ...credentialOperations,
   ...oauthOperations,

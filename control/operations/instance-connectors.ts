@@ -2,21 +2,37 @@
 import { type Manifest, pinnedSandboxes } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import {
-  type AddedConnector,
   keepConnector,
+  type ListedConnector,
   listAdded,
   removeConnector,
 } from "../connectors/added.ts";
 import { secretFieldsOf } from "../connectors/configuration.ts";
 import { problemOf, tellAdded } from "../connectors/follow.ts";
 import { type InspectedConnector, refused } from "../connectors/inspect.ts";
+import { manifestPlace, maxManifestLength } from "../connectors/places.ts";
+import { reachesOf } from "../connectors/reach.ts";
 import { defineOperatorRead, defineOperatorWrite } from "../contract/operation.ts";
 import { Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
 import type { Db } from "../store/database.ts";
 
+/** A declarative manifest in a request. Its name becomes part of an id. */
+export const manifestFields = {
+  name: Type.String({
+    pattern: "^[a-z0-9]([a-z0-9_-]{0,58}[a-z0-9])?$",
+    description: "What it is called: letters, digits, hyphens. shop becomes conn_shop.",
+  }),
+  text: Type.String({
+    minLength: 1,
+    maxLength: maxManifestLength,
+    description: "The declarative manifest, as YAML or JSON.",
+  }),
+};
+
 export const AddConnectorBody = StrictObject({
   path: Type.Optional(Type.String({ description: "Absolute, of a module or its folder." })),
   package: Type.Optional(Type.String({ description: "Name of an installed package." })),
+  manifest: Type.Optional(StrictObject(manifestFields)),
   sandbox: Type.Optional(OneOf(pinnedSandboxes)),
   digest: Type.Optional(Type.String({ description: "Of the code that was looked at." })),
 });
@@ -50,13 +66,19 @@ export const addConnector = defineOperatorWrite({
   body: AddConnectorBody,
   data: MadeConnector,
   errors: ["connector_refused"],
-  async prepare({ services }, { body: { path, package: name, sandbox = untrusted, digest } }) {
-    if ((path === undefined) === (name === undefined)) throw refused("name a path or a package");
-    const place =
-      path === undefined
-        ? ({ kind: "package", place: name ?? "" } as const)
-        : ({ kind: "path", place: path } as const);
-    return await services.connectors.inspect(place, { sandbox, digest });
+  async prepare({ services }, { body: { path, package: name, manifest, sandbox, digest } }) {
+    const given = [path, name, manifest].filter((one) => one !== undefined);
+    if (given.length !== 1) throw refused("name a path, a package or a manifest");
+    // A manifest is data, which the runtime's own code reads: it needs no wall of its own.
+    const place = manifest
+      ? manifestPlace(manifest)
+      : ({
+          kind: path === undefined ? "package" : "path",
+          place: path ?? name ?? "",
+          document: null,
+        } as const);
+    const wall = sandbox ?? (manifest ? "process" : untrusted);
+    return await services.connectors.inspect(place, { sandbox: wall, digest });
   },
   async commit(tx, { now }, _input, inspected: InspectedConnector) {
     const before = await keepConnector(tx, inspected, "command", now);
@@ -82,20 +104,8 @@ export const addConnector = defineOperatorWrite({
   },
 });
 
-/** Where requests of a connector go, for people. */
-function reachesOf({ egress }: Manifest): string[] {
-  if (egress.kind === "postgres") return ["a PostgreSQL server of its settings"];
-  if (egress.kind === "mysql") return ["a MySQL server of its settings"];
-  const base =
-    typeof egress.baseUrl === "string"
-      ? egress.baseUrl
-      : `the URL that a user enters as ${egress.baseUrl.field}`;
-  const tokenUrls = egress.auth.flatMap((auth) => (auth.type === "oauth2" ? [auth.tokenUrl] : []));
-  return [base, ...tokenUrls];
-}
-
 /** Those whose audit logs it belongs to: they have credentials for it. */
-async function workspacesWith(db: Db, connectorId: string): Promise<string[]> {
+export async function workspacesWith(db: Db, connectorId: string): Promise<string[]> {
   const rows = await db
     .selectFrom("credentials")
     .select("workspace_id")
@@ -133,9 +143,9 @@ export const removeAddedConnector = defineOperatorWrite({
 
 const Added = StrictObject({
   ...facts,
-  kind: OneOf(["path", "package"]),
+  kind: OneOf(["path", "package", "manifest"]),
   place: Type.String(),
-  origin: OneOf(["command", "settings"]),
+  origin: OneOf(["command", "settings", "api"]),
   removed: Type.Boolean(),
   problem: Nullable(Type.String({ description: "Why it cannot run on the host that answers." })),
 });
@@ -150,7 +160,7 @@ export const listAddedConnectors = defineOperatorRead({
   errors: [],
   async run({ db, services: { connectors } }) {
     await connectors.reload();
-    const toAdded = async (row: AddedConnector): Promise<Static<typeof Added>> => {
+    const toAdded = async (row: ListedConnector): Promise<Static<typeof Added>> => {
       const { title, version } = JSON.parse(row.manifest) as Manifest;
       const isRemoved = row.removed_at !== null;
       const problem = isRemoved ? undefined : await problemOf(connectors.get(row.id).reference);

@@ -250,17 +250,22 @@ export interface Tables {
   added_connectors: {
     /** `conn_…`, as its module says. */
     id: string;
-    /** Absolute path of its module or folder, or the name of an installed package. */
-    kind: "path" | "package";
+    /**
+     * Absolute path of its module or folder, the name of an installed package, or that of a
+     * declarative manifest.
+     */
+    kind: "path" | "package" | "manifest";
     place: string;
+    /** The text of a declarative manifest. Null: it is code. */
+    document: string | null;
     code_digest: string;
     /** JSON text: what it says of itself, and its streams with standard settings. */
     manifest: string;
     streams: string;
     /** The least wall around it. */
     sandbox: "process" | "bubblewrap";
-    /** Who added it: a command, or the settings of a server. */
-    origin: "command" | "settings";
+    /** Who added it: a command, the settings of a server, or an administrator of the instance. */
+    origin: "command" | "settings" | "api";
     created_at: Date;
     updated_at: Date;
     /** What was made with it is kept, and cannot run. */
@@ -397,13 +402,13 @@ export interface Tables {
     selection_version: Generated<number>;
     /** Why svc itself has paused it. */
     pause_reason: string | null;
+    /** Of the source's log of changes, as its last job was told; null: it reads none. */
+    replication_lag_bytes: CountOrNull;
     created_at: Date;
     updated_at: Date;
     version: Generated<number>;
   };
   /** `stream` is the CatalogStream as it was agreed. */
-    /** Of the source's log of changes, as its last job was told; null: it reads none. */
-    replication_lag_bytes: CountOrNull;
   pipeline_streams: {
     pipeline_id: string;
     position: number;
@@ -467,13 +472,13 @@ export interface Tables {
     records_committed: Count;
     records_deleted: Count;
     bytes: Count;
+    /** Of the source's log of changes, as it was told last; null: nothing was told. */
+    replication_lag_bytes: CountOrNull;
     failure: JsonOrNull<Failure>;
     created_at: Date;
     started_at: Date | null;
     ended_at: Date | null;
     updated_at: Date;
-    /** Of the source's log of changes, as it was told last; null: nothing was told. */
-    replication_lag_bytes: CountOrNull;
   };
   /** A group of jobs in line: the database keeps it, and claims look at it. */
   job_groups: {

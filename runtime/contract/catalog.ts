@@ -87,8 +87,18 @@ export interface Manifest {
   readonly state?: JsonObject;
   /** The streams, where they are the same for every account. */
   readonly streams?: readonly CatalogStream[];
+  /** Streams that its document has and nobody can read here, of a declarative manifest. */
+  readonly missingStreams?: readonly MissingStream[];
   /** True when it can list what a user may choose settings from. */
   readonly hasEntities?: boolean;
+}
+
+/** A stream that needs what the runtime lacks. */
+export interface MissingStream {
+  readonly stream: string;
+  /** Where in the document that stands. */
+  readonly path: string;
+  readonly problem: string;
 }
 
 /** "namespace.name", or the name alone: how people and file names refer to a stream. */

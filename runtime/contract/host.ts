@@ -1,6 +1,7 @@
 import type { CatalogStream, ConfiguredCatalog, Manifest, StreamState } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import type { ErrorRecord } from "./errors.ts";
+import type { ContainedImage } from "./image.ts";
 import type { JsonObject } from "./json.ts";
 import type { HttpLimits, NetworkSeams, NetworkSettings } from "./network.ts";
 import type { RateLedger } from "./rate-ledger.ts";
@@ -34,6 +35,12 @@ export interface HostOptions {
    */
   readonly keepWarm?: number | undefined;
   /**
+   * Workers serve one run after another, as long as a run leaves nothing behind that another one
+   * could meet. Only for the conformance kit, which makes a thousand runs of one connector. Default
+   * false: each run has a worker of its own.
+   */
+  readonly keepsWorkers?: boolean | undefined;
+  /**
    * Where the OAuth tokens of a run are kept, for the whole configuration of the run. Called once
    * for each run. Default, and for undefined: in memory, begun with the refresh token of the
    * configuration.
@@ -61,14 +68,23 @@ export interface WorkerLimits {
   readonly unresponsiveMs: number;
   /** Time for a cancelled worker to stop by itself before it is killed. Default 5 s. */
   readonly graceMs: number;
+  /** An image that neither says nor asks anything for longer is ended. Default 30 min. */
+  readonly imageSilenceMs: number;
 }
 
 /** Where a connector's module lives. */
 export interface ConnectorReference {
   /** Name as people type it, for messages. */
   readonly name: string;
-  /** file: URL of the module whose default export is the source. */
+  /**
+   * file: URL of the module whose default export is the source, or of a declarative manifest. Of one
+   * that is data it is `manifest:/NAME/manifest.yaml`, and only a name.
+   */
   readonly url: string;
+  /** The text of a declarative manifest that is data: it lies in no file of this host. */
+  readonly document?: string | undefined;
+  /** The image that the document tells of, which the host runs for the worker. */
+  readonly container?: ContainedImage | undefined;
   /** Of code that does not come with svc, for those who run it for others. */
   readonly pin?: ConnectorPin | undefined;
 }
@@ -158,6 +174,11 @@ export interface ReadRequest {
    * these, as the place in a log of changes, has to stay for them.
    */
   readonly isPart?: boolean | undefined;
+  /**
+   * A source that reads a log of changes may wait so long for the first one, when there is none.
+   * Default: it does not wait.
+   */
+  readonly waitMs?: number | undefined;
 }
 
 /** Most streams of one read at a time: a database gets no more sessions from it. */

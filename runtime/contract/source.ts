@@ -1,4 +1,5 @@
 import type { Static, TObject, TProperties, TSchema } from "typebox";
+import type { MissingStream } from "./catalog.ts";
 import type { Context } from "./context.ts";
 import type { Egress } from "./egress.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
@@ -37,6 +38,8 @@ export interface Source<
   readonly egress: E;
   /** Streams that exist for every account. Give either this or `discover`. */
   readonly streams?: readonly (S & KeyedBySchema<S>)[];
+  /** Streams of a declarative manifest that need what the runtime lacks. */
+  readonly missingStreams?: readonly MissingStream[];
   /**
    * Streams that depend on the account, one after another; reading stops at the first beyond 6,000.
    */
@@ -80,6 +83,11 @@ export interface ReadRun<S extends Stream = Stream, State = JsonValue> {
   readonly streams: readonly StreamBeginning<S, State>[];
   /** The user has other streams of this source besides, which are not read this time. */
   readonly isPart: boolean;
+  /**
+   * Who reads a log of changes may wait so long for the first one, when there is none. Undefined: it
+   * does not wait.
+   */
+  readonly waitMs?: number | undefined;
 }
 
 /** A stream of a run, and the state that it goes on from. */

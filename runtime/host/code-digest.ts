@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { relative, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Manifest } from "../contract/catalog.ts";
@@ -40,6 +41,10 @@ const readAhead = 16;
  */
 export async function readConnectorCode(connectorUrl: string): Promise<ConnectorCode> {
   const { module, moduleRoot, files } = codeOf(connectorUrl);
+  if (/\.ya?ml$/.test(connectorUrl) && files.length === 1) {
+    const { digest, paths } = await manifestCode(await readFile(module, "utf8"));
+    return { digest, paths: [...paths, ...files] };
+  }
   try {
     // A connector within this package has no packages of its own.
     const closure = moduleRoot === packageRoot ? [] : await packageClosure(moduleRoot);
@@ -63,9 +68,7 @@ export async function readConnectorCode(connectorUrl: string): Promise<Connector
       );
     const lines = new Set(facts.map((fact) => JSON.stringify(fact)));
     const others = closure.filter(({ folder }) => folder !== moduleRoot);
-    ownPackages ??= packageClosure(packageRoot);
-    const own = (await ownPackages).filter(({ folder }) => folder !== packageRoot);
-    const paths = [...sandboxCode, ...closurePaths(own), ...files, ...closurePaths(others)];
+    const paths = [...(await ownPaths()), ...files, ...closurePaths(others)];
     return { digest: sha256([...lines].sort().join("\n")), paths: [...new Set(paths)] };
   } catch (error) {
     if (error instanceof ConnectorError) throw error;
@@ -77,6 +80,19 @@ export async function readConnectorCode(connectorUrl: string): Promise<Connector
 /** The digest of what a connector says of itself. */
 export const manifestDigest = (manifest: Manifest | JsonValue): string =>
   sha256(canonicalize(manifest));
+
+/** A declarative manifest that is data: its text is all that there is of it. */
+export const manifestCode = async (document: string): Promise<ConnectorCode> => ({
+  digest: sha256(JSON.stringify(["manifest", document])),
+  paths: await ownPaths(),
+});
+
+/** What every worker reads of svc and its packages. */
+async function ownPaths(): Promise<readonly string[]> {
+  ownPackages ??= packageClosure(packageRoot);
+  const own = (await ownPackages).filter(({ folder }) => folder !== packageRoot);
+  return [...sandboxCode, ...closurePaths(own)];
+}
 
 /** Packages of svc: an installation does not change while it runs. */
 let ownPackages: ReturnType<typeof packageClosure> | undefined;

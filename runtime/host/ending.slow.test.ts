@@ -36,7 +36,7 @@ async function hear(ending: string) {
   const worker = startProcess({ paths, level: "process", memoryMb: 256 });
   const { wire } = worker;
   const session = createSession(worker, systemClock);
-  await session.load(connectorUrl);
+  await session.load({ url: connectorUrl });
 
   const began = Promise.withResolvers<void>();
   const paused = new Promise((resolve) => wire.once("pause", resolve));

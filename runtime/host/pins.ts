@@ -6,15 +6,19 @@ import { ConnectorError } from "../contract/errors.ts";
 import type { ConnectorPin, ConnectorReference } from "../contract/host.ts";
 import type { JsonValue } from "../contract/json.ts";
 import { requireBubblewrap } from "./bubblewrap.ts";
-import { manifestDigest, readConnectorCode } from "./code-digest.ts";
+import { manifestCode, manifestDigest, readConnectorCode } from "./code-digest.ts";
 
 /**
  * What its worker may read. @throws CONNECTOR_REMOVED, CONNECTOR_CHANGED, and as reading its code
  * fails
  */
-export async function pinnedPaths(url: string, pin: ConnectorPin): Promise<readonly string[]> {
+export async function pinnedPaths(
+  { url, document }: Pick<ConnectorReference, "url" | "document">,
+  pin: ConnectorPin,
+): Promise<readonly string[]> {
   if (pin.isRemoved) throw new ConnectorError("CONNECTOR_REMOVED");
-  const { digest, paths } = await readConnectorCode(url).catch((error: unknown) => {
+  const code = document === undefined ? readConnectorCode(url) : manifestCode(document);
+  const { digest, paths } = await code.catch((error: unknown) => {
     if (error instanceof ConnectorError && error.code === "CONNECTOR_UNKNOWN")
       throw changed("its module is not there");
     throw error;
@@ -27,9 +31,10 @@ export async function pinnedPaths(url: string, pin: ConnectorPin): Promise<reado
  * Whether it could be loaded here and now, without loading it.
  * @throws as {@link pinnedPaths} · SANDBOX_UNAVAILABLE: its wall cannot be built on this host
  */
-export async function requireRunnable({ url, pin }: ConnectorReference): Promise<void> {
+export async function requireRunnable(connector: ConnectorReference): Promise<void> {
+  const { pin } = connector;
   if (!pin) return;
-  await pinnedPaths(url, pin);
+  await pinnedPaths(connector, pin);
   if (pin.sandbox === "bubblewrap") requireBubblewrap();
 }
 

@@ -10,9 +10,11 @@ import type { ConnectorReference, SandboxLevel } from "../contract/host.ts";
 import type { JsonValue } from "../contract/json.ts";
 import type { Source } from "../contract/source.ts";
 import { readablePaths } from "./code-access.ts";
+import { manifestCode } from "./code-digest.ts";
 import { startInline } from "./inline.ts";
+import { createKeptWorkers } from "./kept-workers.ts";
 import { pinnedPaths, requireManifest } from "./pins.ts";
-import { startProcess, type WorkerProcess } from "./process.ts";
+import { type ProcessOptions, startProcess, type WorkerProcess } from "./process.ts";
 import { createSession, type Session } from "./session.ts";
 
 export interface LoadedWorker {
@@ -37,32 +39,44 @@ export interface PoolOptions {
   /** Loaded workers that are kept ready for each connector that was used. */
   readonly keepWarm: number;
   /** @see HostOptions */
+  readonly keepsWorkers?: boolean | undefined;
+  /** @see HostOptions */
   readonly aroundSource?: ((source: Source) => Source) | undefined;
   readonly onWorkerStart?: ((connectorUrl: string) => void) | undefined;
 }
 
 export function createWorkerPool(options: PoolOptions): WorkerPool {
   const warm = new Map<string, Promise<LoadedWorker>[]>();
+  const { keepsWorkers = false } = options;
+  const keptWorkers = createKeptWorkers();
+  const openProcess = (process: ProcessOptions): WorkerProcess =>
+    keepsWorkers
+      ? keptWorkers.open(JSON.stringify(process), () => startProcess(process))
+      : startProcess(process);
 
   const start = async (
-    { url, pin }: ConnectorReference,
+    connector: ConnectorReference,
     signal?: AbortSignal,
   ): Promise<LoadedWorker> => {
+    const { url, document, pin } = connector;
     const { memoryMb, clock } = options;
-    const paths = pin ? await pinnedPaths(url, pin) : undefined;
-    const level = pin && options.level !== "bubblewrap" ? pin.sandbox : options.level;
+    const paths = await pathsOf(connector);
+    const level = levelOf(connector, options.level);
     options.onWorkerStart?.(url);
     const worker =
       level === "inline"
         ? startInline(options.aroundSource)
-        : startProcess({ paths: paths ?? readablePaths(url), level, memoryMb });
+        : openProcess({ paths, level, memoryMb, isKept: keepsWorkers });
     const session = createSession(worker, clock);
     try {
-      const manifest = await session.load(url, signal);
+      const manifest = await session.load(
+        document === undefined ? { url } : { url, document },
+        signal,
+      );
       if (pin) {
         requireManifest(manifest, pin);
         // It is what was loaded, too: nothing changed under the worker's hands.
-        await pinnedPaths(url, pin);
+        await pinnedPaths(connector, pin);
       }
       return { worker, session, manifest };
     } catch (error) {
@@ -93,8 +107,8 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
 
   return {
     async take(connector, signal) {
-      const { url, pin } = connector;
-      if (pin) await pinnedPaths(url, pin); // one that was kept may have been loaded before a change
+      const { pin } = connector;
+      if (pin) await pinnedPaths(connector, pin); // one that was kept may have been loaded before a change
       const ready = warm.get(keyOf(connector))?.shift();
       const loaded = (await ready?.catch(() => undefined)) ?? (await start(connector, signal));
       loaded.worker.hold(true);
@@ -110,9 +124,24 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
         one.value.worker.kill(new ConnectorError("CANCELLED"));
         await one.value.worker.ended;
       }
+      await keptWorkers[Symbol.asyncDispose]();
     },
   };
 }
 
+/** What its worker may read. @throws as {@link pinnedPaths} */
+async function pathsOf(connector: ConnectorReference): Promise<readonly string[]> {
+  const { url, document, pin } = connector;
+  if (pin) return await pinnedPaths(connector, pin);
+  return document === undefined ? readablePaths(url) : (await manifestCode(document)).paths;
+}
+
+/** The wall around it. A manifest brings no code: it needs no other than what comes with svc. */
+function levelOf({ document, pin }: ConnectorReference, level: SandboxLevel): SandboxLevel {
+  if (pin === undefined || level === "bubblewrap") return level;
+  return document !== undefined && pin.sandbox === "process" ? level : pin.sandbox;
+}
+
 /** Workers are the same for those who ask for the same code behind the same wall. */
-const keyOf = ({ url, pin }: ConnectorReference) => JSON.stringify([url, pin]);
+const keyOf = ({ url, document, pin }: ConnectorReference) =>
+  JSON.stringify([url, pin, pin ? undefined : document]);

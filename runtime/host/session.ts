@@ -16,7 +16,7 @@ import {
   type FrameWriter,
   frameKind,
 } from "../wire/frames.ts";
-import type { VerbRequest } from "../wire/verb-request.ts";
+import type { LoadRequest, VerbRequest } from "../wire/verb-request.ts";
 import { createCallServer } from "./call-server.ts";
 import type { WorkerProcess } from "./process.ts";
 import {
@@ -41,7 +41,7 @@ export interface SessionLimits {
 
 export interface Session {
   /** Imports the connector. @returns the manifest, unchecked */
-  load(url: string, signal?: AbortSignal): Promise<JsonValue>;
+  load(request: LoadRequest, signal?: AbortSignal): Promise<JsonValue>;
   /** Runs one verb to its end. @throws ConnectorError */
   run(
     request: VerbRequest,
@@ -59,7 +59,7 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
   const listener = createListener(worker, writer);
 
   return {
-    async load(url, signal) {
+    async load(request, signal) {
       const stopWatching = listener.watch(60_000);
       const limitSeconds = maxLoadMs / 1000;
       const deadline = setTimeout(
@@ -72,7 +72,7 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
       try {
         for (;;) {
           const frame = await listener.next();
-          if (frame.kind === frameKind.ready) writer.sendJson(frameKind.load, 0, { url });
+          if (frame.kind === frameKind.ready) writer.sendJson(frameKind.load, 0, request);
           else if (frame.kind === frameKind.manifest) return readManifest(frame);
           else if (frame.kind === frameKind.failed) throw readFailure(frame);
           else if (!isNotice(frame) && frame.kind !== frameKind.pong) throw unexpected();

@@ -120,6 +120,7 @@ const HttpEgressShape = Type.Object(
     ),
     maxResponseBytes: Type.Optional(Count(budgets.answersAtOnce.together)),
     isPostSafe: Type.Optional(Type.Boolean()),
+    isImage: Type.Optional(Type.Boolean()),
     placeholders: Type.Optional(
       Type.Object(
         {
@@ -167,6 +168,15 @@ const databaseEgressShape = (kind: "postgres" | "mysql") =>
     exactly,
   );
 
+const MissingStream = Type.Object(
+  {
+    stream: Type.String({ maxLength: 500 }),
+    path: Type.String({ maxLength: 2_000 }),
+    problem: Type.String({ maxLength: 2_000 }),
+  },
+  exactly,
+);
+
 const ManifestShape = Type.Object(
   {
     id: Type.String({ pattern: "^conn_[a-z0-9_]{1,60}$" }),
@@ -179,6 +189,7 @@ const ManifestShape = Type.Object(
     egress: Type.Unknown(),
     state: Type.Optional(Type.Object({})),
     streams: Type.Optional(Type.Array(Type.Unknown())),
+    missingStreams: Type.Optional(Type.Array(MissingStream, { maxItems: 6_000 })),
     hasEntities: Type.Optional(Type.Boolean()),
   },
   exactly,

@@ -2,6 +2,14 @@ import type { CatalogStream } from "../contract/catalog.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { RowCondition, SyncMode } from "../contract/stream.ts";
 
+/** What the worker is to load, the first that the host says. */
+export interface LoadRequest {
+  /** Of a module, or of a declarative manifest. */
+  readonly url: string;
+  /** The text of a manifest that lies in no file. */
+  readonly document?: string;
+}
+
 /** The host's request to the worker, after it has seen the manifest. */
 export type VerbRequest = {
   readonly verb: "check" | "discover" | "read" | "entities";
@@ -11,6 +19,8 @@ export type VerbRequest = {
   readonly selection?: readonly StreamRequest[] | undefined;
   /** For read: there are other streams, which are not read this time. */
   readonly isPart?: boolean | undefined;
+  /** For read: how long the first change of a log may be waited for. */
+  readonly waitMs?: number | undefined;
   /** For discover: stop beyond this number of streams. */
   readonly maxStreams?: number | undefined;
   /** @see Clock.standsStill */

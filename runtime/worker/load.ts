@@ -3,12 +3,22 @@ import { ConnectorError } from "../contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../contract/json.ts";
 import type { Source } from "../contract/source.ts";
 import type { Stream } from "../contract/stream.ts";
+import { manifestName } from "../wire/manifest-name.ts";
 import { withTopProperties } from "./top-properties.ts";
 
-/** Imports a connector module, or makes a source of a declarative manifest. @throws CONNECTOR_INVALID when it does not export a source */
-export async function loadSource(url: string): Promise<Source> {
+/**
+ * Imports a connector module, or makes a source of a declarative manifest.
+ * @param document the text of a manifest that lies in no file
+ * @throws CONNECTOR_INVALID when it does not export a source
+ */
+export async function loadSource(url: string, document?: string): Promise<Source> {
   // Only who runs a manifest loads what reads one.
-  if (/\.ya?ml$/.test(url)) return (await import("../manifest/source.ts")).loadManifest(url);
+  if (/\.ya?ml$/.test(url)) {
+    const { loadManifest, toSource } = await import("../manifest/source.ts");
+    return document === undefined ? await loadManifest(url) : toSource(document, manifestName(url));
+  }
+  if (url.startsWith("image:") && document !== undefined)
+    return (await import("../protocol/source.ts")).toSource(document);
   const module: { default?: unknown } = await import(url).catch((error: unknown) => {
     throw toLoadError(error);
   });
@@ -101,6 +111,7 @@ export function describeSource(source: Source): Manifest {
     egress: source.egress,
     ...(source.state === undefined ? {} : { state: source.state as unknown as JsonObject }),
     ...(streams === undefined ? {} : { streams }),
+    ...(source.missingStreams?.length ? { missingStreams: source.missingStreams } : {}),
     ...(typeof source.entities === "function" ? { hasEntities: true } : {}),
   };
 }

@@ -10,11 +10,12 @@ import {
   createFrameReader,
   createFrameWriter,
   type Frame,
+  type FrameWriter,
   frameKind,
   gateOfWorker,
   parsePayload,
 } from "../wire/frames.ts";
-import type { VerbRequest } from "../wire/verb-request.ts";
+import type { LoadRequest, VerbRequest } from "../wire/verb-request.ts";
 import { createCalls } from "./calls.ts";
 import { createContext } from "./context.ts";
 import { describeFailure } from "./failure.ts";
@@ -24,13 +25,15 @@ import { check, discover, entities, read } from "./verbs.ts";
 /**
  * Serves one run on `wire`; resolves when the verb is over or the host is gone.
  * @param aroundSource see HostOptions
+ * @param kept what runs of one worker share, where it serves one after another
  */
 export async function serve(
   wire: Duplex,
   aroundSource = (source: Source) => source,
+  kept?: KeptWire,
 ): Promise<void> {
-  const writer = createFrameWriter(wire);
-  const reader = createFrameReader(gateOfWorker);
+  const writer = kept ? whileCurrent(createFrameWriter(wire), kept) : createFrameWriter(wire);
+  const reader = kept?.reader ?? createFrameReader(gateOfWorker);
   const cancelled = new AbortController();
   const calls = createCalls(writer, cancelled.signal);
   let source: Source | undefined;
@@ -44,8 +47,8 @@ export async function serve(
     isOver();
   };
 
-  const load = async (url: string) => {
-    source = aroundSource(await loadSource(url));
+  const load = async ({ url, document }: LoadRequest) => {
+    source = aroundSource(await loadSource(url, document));
     writer.sendJson(frameKind.manifest, 0, describeSource(source));
   };
 
@@ -67,20 +70,38 @@ export async function serve(
     if (calls.settle(frame)) return;
     if (frame.kind === frameKind.ping) writer.send(frameKind.pong, 0);
     else if (frame.kind === frameKind.cancel) cancelled.abort();
+    else if (frame.kind === frameKind.release) isOver();
     else if (frame.kind === frameKind.load)
-      load((parsePayload(frame.payload) as { url: string }).url).catch(fail);
+      load(parsePayload(frame.payload) as unknown as LoadRequest).catch(fail);
     else if (frame.kind === frameKind.start)
       start(parsePayload(frame.payload) as unknown as VerbRequest).catch(fail);
   };
 
-  wire.on("data", (chunk: Buffer) => {
+  const take = (chunk: Buffer) => {
     for (const frame of reader.push(chunk)) handle(frame);
-  });
-  wire.on("error", () => wire.destroy());
-  wire.on("close", () => {
+  };
+  const end = () => {
     cancelled.abort();
     isOver();
-  });
+  };
+  const destroy = () => wire.destroy();
+  wire.on("data", take).on("error", destroy).on("close", end).resume();
   writer.send(frameKind.ready, 0);
   await over;
+  if (kept) wire.pause().off("data", take).off("error", destroy).off("close", end);
+}
+
+export interface KeptWire {
+  readonly reader: ReturnType<typeof createFrameReader>;
+  /** False once the run is over for good: then it says nothing more. */
+  isCurrent(): boolean;
+}
+
+function whileCurrent(writer: FrameWriter, { isCurrent }: KeptWire): FrameWriter {
+  return {
+    ...writer,
+    send: (...frame) => !isCurrent() || writer.send(...frame),
+    sendPacked: (...frame) => !isCurrent() || writer.sendPacked(...frame),
+    sendJson: (...frame) => !isCurrent() || writer.sendJson(...frame),
+  };
 }

@@ -18,6 +18,7 @@ import * as rowsPerDay from "./0020-rows-per-day.ts";
 import * as detectDeletes from "./0021-detect-deletes.ts";
 import * as hashesAndFilters from "./0022-hashes-and-filters.ts";
 import * as parallelStreams from "./0023-parallel-streams.ts";
+import * as manifestConnectors from "./0024-manifest-connectors.ts";
 import * as replicationLag from "./0025-replication-lag.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -39,5 +40,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0021-detect-deletes": detectDeletes,
   "0022-hashes-and-filters": hashesAndFilters,
   "0023-parallel-streams": parallelStreams,
-};
+  "0024-manifest-connectors": manifestConnectors,
   "0025-replication-lag": replicationLag,
+};
