@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { secretOwner } from "../control/credentials/stored-secret.ts";
-import { askInstance, createOperator } from "../control/operator/operator.ts";
+import { askInstance } from "../control/operator/ask.ts";
+import { createOperator } from "../control/operator/operator.ts";
 import { authorizeInBrowser } from "../simulators/authorization/browser.ts";
 import {
   type AuthorizationServer,

@@ -7,7 +7,8 @@ import { type CliEnvironment, createHost, main, systemClock } from "svc-connecto
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { appendAudit, systemEntry } from "../door/audit.ts";
 import { addMember, createUser, createWorkspace } from "../members/workspaces.ts";
-import { askInstance, createOperator } from "../operator/operator.ts";
+import { askInstance } from "../operator/ask.ts";
+import { createOperator } from "../operator/operator.ts";
 import { pruneAudit } from "../retention/audit.ts";
 import { silentLog } from "../services/log.ts";
 import { buildAudit } from "./audit.ts";

@@ -1,6 +1,6 @@
 /**
  * Where an instance has its things, and how a command gets at it: beside a running server, or by
- * opening it itself.
+ * opening it itself. What opens it is loaded then: a command that asks a server starts without.
  */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -11,9 +11,9 @@ import {
   type Terminal,
   UsageError,
 } from "svc-connectors/host";
-import { type ControlOptions, createControl } from "../create-control.ts";
+import type { ControlOptions } from "../create-control.ts";
 import { connectOperator, socketPath } from "../operator/channel.ts";
-import { askInstance, createOperator, type Operator } from "../operator/operator.ts";
+import { createOperator, type Operator } from "../operator/operator.ts";
 import { silentLog } from "../services/log.ts";
 import type { DatabaseOptions } from "../store/database.ts";
 import { openKeyring } from "../vault/keyring.ts";
@@ -77,6 +77,7 @@ export async function openInstance(
   { folder, database, keyFile, settings }: Instance,
   options: Pick<ControlOptions, "log"> & Partial<ControlOptions> = {},
 ) {
+  const { createControl } = await import("../create-control.ts");
   try {
     return await createControl({
       database,
@@ -113,6 +114,7 @@ export async function openOperator(
         `there is no instance in "${printable(instance.folder)}": make one with svc serve, or name it with --data`,
       );
   }
+  const { askInstance } = await import("../operator/ask.ts");
   const control = await openInstance(instance, { log: silentLog });
   return {
     ...createOperator(askInstance(control.services)),

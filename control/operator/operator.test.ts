@@ -9,8 +9,9 @@ import { nameTools } from "../mcp/tools.ts";
 import { createOpenApi } from "../openapi/document.ts";
 import { operations, operatorOperations } from "../operations/index.ts";
 import { openKeyring } from "../vault/keyring.ts";
+import { askInstance } from "./ask.ts";
 import { connectOperator, serveOperator } from "./channel.ts";
-import { askInstance, createOperator, type Operator } from "./operator.ts";
+import { createOperator, type Operator } from "./operator.ts";
 import { OperatorError } from "./operator-error.ts";
 
 const ownOperations = operatorOperations.filter(({ access }) => access === "operator");

@@ -1,16 +1,11 @@
 /**
  * The operator of an instance asks it from the command line for operations of the registry, as
  * everybody's requests are, with a caller that nobody else can be. A server that has the embedded
- * database open is asked over a socket (channel.ts); else the command opens the instance itself.
+ * database open is asked over a socket (channel.ts); else the command opens the instance itself (ask.ts).
  */
 import type { Static } from "typebox";
 import type { AuditPlace } from "../audit/verify.ts";
-import type { Operation } from "../contract/operation.ts";
-import { ControlError } from "../contract/reasons.ts";
-import { errorBody } from "../door/answer.ts";
-import { execute } from "../door/execute.ts";
 import type { Job } from "../jobs/schemas.ts";
-import { operatorOperations } from "../operations/index.ts";
 import type { AuditReport, InstanceJobs } from "../operations/instance.ts";
 import type {
   AddConnectorBody,
@@ -28,8 +23,6 @@ import type {
   Tokens,
 } from "../operations/instance-tokens.ts";
 import type { JobWithParts } from "../operations/jobs.ts";
-import type { Services } from "../services/services.ts";
-import { operatorCaller } from "./caller.ts";
 import { toOperatorError } from "./operator-error.ts";
 
 /** The parts of a request that an operation takes. Plain data: it may travel as JSON. */
@@ -114,47 +107,3 @@ export const createOperator = (ask: AskOperation): Operator => ({
     return data as never;
   },
 });
-
-/** Asks in this process, through the door. Never throws what went wrong: that is an answer too. */
-export function askInstance(services: Services): AskOperation {
-  return async (id, input) => {
-    const operation = operatorOperations.find((one) => one.id === id);
-    const requestId = "operator";
-    try {
-      if (!operation) throw new ControlError("not_found", { resource: "operation" });
-      const { params = {}, query = {}, body } = JSON.parse(JSON.stringify(input)) as OperatorInput;
-      const caller = operatorCaller(await workspaceOf(services, operation, params));
-      const request = {
-        path: operation.path,
-        params,
-        query: query as Readonly<Record<string, unknown>>,
-        body: { value: body },
-        headers: {},
-        signal: new AbortController().signal,
-      };
-      return (await execute(services, operation, request, caller)).body;
-    } catch (error) {
-      const refusal = error instanceof ControlError ? error : new ControlError("internal");
-      return errorBody(refusal, requestId).body;
-    }
-  };
-}
-
-/**
- * Where an operation of the API takes place, as the job that it names has it: the operator names no
- * workspace. @throws not_found
- */
-async function workspaceOf(
-  { database }: Services,
-  { workspace }: Operation,
-  { job_id: id = "" }: Readonly<Record<string, string>>,
-): Promise<string | undefined> {
-  if (workspace === "none") return undefined;
-  const job = await database.db
-    .selectFrom("jobs")
-    .select("workspace_id")
-    .where("id", "=", id)
-    .executeTakeFirst();
-  if (!job) throw new ControlError("not_found", { resource: "job" });
-  return job.workspace_id;
-}
