@@ -71,10 +71,10 @@ export const reasons: readonly Reason[] = [
     holds: (one) =>
       one.place === "PostgreSQL" &&
       isTypeOnly(one) &&
-      /^(numeric|bigint|integer|double precision)$/.test(one.to),
+      /^(numeric(\[\])?|bigint|integer|double precision|bit varying)$/.test(one.to),
   },
   {
-    text: "An array of PostgreSQL may have any number of dimensions, whatever its column declares, so it is JSON.",
+    text: "An array of PostgreSQL may have any number of dimensions, whatever its column declares, so it is JSON. PostgreSQL makes an array of it again, unless its elements are bytes, JSON or of a type that the source has made.",
     holds: (one) => isArray(one) && isTypeOnly(one),
   },
   {
@@ -82,7 +82,7 @@ export const reasons: readonly Reason[] = [
     holds: (one) => one.place === "PostgreSQL" && one.about.type === "json",
   },
   {
-    text: "A source describes its columns in JSON Schema, which has no such type: the value is the text that PostgreSQL writes and reads back (`ALTER TABLE … ALTER COLUMN … TYPE inet USING …::inet`). Intervals are ISO 8601, whatever the server's `IntervalStyle`.",
+    text: "A source describes its columns in JSON Schema, which has no such type: the value is the text that PostgreSQL writes and reads back. Another PostgreSQL gets types back that every server has; `xml`, `money`, multiranges, types of extensions and those that the source has made stay texts. Intervals are ISO 8601, whatever the server's `IntervalStyle`.",
     holds: (one) => isTypeOnly(one) && one.about.form === "text",
   },
 ];

@@ -80,7 +80,9 @@ export function explainTypes(families: readonly TypeFamily[], found: Found): Typ
           const expected = expectedOf(about, value ?? "", asJson.values[row] ?? "", row);
           const isNullOfJson =
             place === "JSON lines" && about.form === "json" && expected === "null";
-          const isSame = text === null ? isNullOfJson : isSameText(about, expected, text, place);
+          const isOwn = place === "PostgreSQL" && text === value;
+          const isSame =
+            isOwn || (text === null ? isNullOfJson : isSameText(about, expected, text, place));
           const plain = text !== null && place === "JSON lines" ? unquoted(text) : text;
           const difference = {
             place,

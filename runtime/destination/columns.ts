@@ -35,6 +35,12 @@ export interface StreamColumn {
   readonly property: string;
   readonly name: string;
   readonly type: ColumnType;
+  /**
+   * What databases call the type of the values, by the name of the database, where the source says
+   * so: `{"native_type": {"postgresql": "inet"}}` in the property's schema. The text or JSON of a
+   * value is what that database reads back.
+   */
+  readonly nativeTypes?: { readonly [database: string]: string } | undefined;
 }
 
 /**
@@ -77,7 +83,7 @@ export function streamColumns(
     .map(([property, schema]) => {
       const name = given.get(property) ?? toSqlName(property, taken, rules);
       taken.add(name.toLowerCase());
-      return { property, name, type: columnType(schema) };
+      return { property, name, type: columnType(schema), nativeTypes: nativeTypes(schema) };
     });
 }
 
@@ -125,6 +131,12 @@ export function columnType(schema: JsonSchema): ColumnType {
   if (isOneOf("int16", "int32", "integer", "number")) return { kind: "number" };
   if (isOneOf("int16", "int32", "integer", "big_integer", "decimal")) return { kind: "decimal" };
   return kinds.size === 0 ? { kind: "json" } : { kind: "text" };
+}
+
+function nativeTypes({ native_type: named }: JsonSchema): StreamColumn["nativeTypes"] {
+  if (typeof named !== "object" || named === null) return undefined;
+  const names = Object.entries(named).filter(([, name]) => typeof name === "string");
+  return Object.fromEntries(names);
 }
 
 /** The alternatives of a schema without null, each with one type. */

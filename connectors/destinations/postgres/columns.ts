@@ -1,10 +1,12 @@
 import {
   type ColumnNames,
   type ConfiguredStream,
+  mergeKeys,
   type NameRules,
   type StreamColumn,
   streamColumns,
 } from "svc-connectors/destination";
+import { nativeTypeOf } from "./native-types.ts";
 import type { ColumnType } from "./types.ts";
 
 /** A property of a stream and the column that holds it. */
@@ -16,6 +18,8 @@ export interface Column {
    * cannot hold.
    */
   type: ColumnType;
+  /** The type that its values have in the table, as long as they are written as text or JSON. */
+  native?: string | undefined;
 }
 
 /** NAMEDATALEN - 1; and the system columns, which every table has. */
@@ -45,9 +49,13 @@ const sqlTypes: Readonly<Record<StreamColumn["type"]["kind"], ColumnType>> = {
 
 /** The columns of a stream in the order of its schema. `saved`: names that were given before. */
 export function columnsOf(configured: ConfiguredStream, saved: ColumnNames): Column[] {
-  return streamColumns(configured, saved, columnNameRules).map(({ property, name, type }) => ({
-    property,
-    name,
-    type: sqlTypes[type.kind],
+  const { keys, cursor, deletedAt } = mergeKeys(configured);
+  // Rows are compared by these, as the source writes them.
+  const compared = new Set([...keys, cursor, deletedAt]);
+  return streamColumns(configured, saved, columnNameRules).map((column) => ({
+    property: column.property,
+    name: column.name,
+    type: sqlTypes[column.type.kind],
+    native: compared.has(column.property) ? undefined : nativeTypeOf(column),
   }));
 }

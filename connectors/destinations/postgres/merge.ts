@@ -6,6 +6,7 @@ import type { Client } from "pg";
 import { quoteName, shortHash } from "svc-connectors/destination";
 import type { Column } from "./columns.ts";
 import { sqlState } from "./failures.ts";
+import { tableType } from "./native-types.ts";
 import { deletedTable } from "./state.ts";
 import { columnList, type TableTypes, tableName } from "./tables.ts";
 
@@ -23,14 +24,27 @@ export interface Merge {
 export const stageTable = "pg_temp.svc_rows";
 const wonTable = "pg_temp.svc_won";
 
-export async function createStage(client: Client, target: string): Promise<void> {
+/** An empty table for rows as they are written. */
+export async function createStage(
+  client: Client,
+  target: string,
+  columns: readonly Column[],
+): Promise<void> {
   await client.query(`CREATE TEMP TABLE svc_rows (LIKE ${target}) ON COMMIT DROP`);
+  const changes = columns
+    .filter((column) => tableType(column) !== column.type)
+    .map(({ name, type }) => `ALTER COLUMN ${quoteName(name)} TYPE ${type} USING NULL`);
+  if (changes.length > 0) await client.query(`ALTER TABLE ${stageTable} ${changes.join(", ")}`);
 }
 
-/** Brings the staged rows into the target, which has a unique index on the keys. */
+/**
+ * Brings the staged rows into the target, which has a unique index on the keys.
+ * @param staged the rows with the types of the target, as what follows FROM
+ */
 export async function mergeStage(
   client: Client,
   target: string,
+  staged: string,
   types: TableTypes,
   columns: readonly Column[],
   merge: Merge,
@@ -39,7 +53,7 @@ export async function mergeStage(
   const { keys, cursor, deletedAt } = merge;
   const names = keys.map(({ name }) => quoteName(name)).join(", ");
   const list = columnList(columns);
-  const winners = `SELECT DISTINCT ON (${order(keys)}) ${list.join(", ")} FROM ${stageTable} ORDER BY ${order(keys)}, ${newestFirst(merge)}`;
+  const winners = `SELECT DISTINCT ON (${order(keys)}) ${list.join(", ")} FROM ${staged} ORDER BY ${order(keys)}, ${newestFirst(merge)}`;
   // A column that the stream has no more is null in a row that is replaced.
   const gone = [...types.keys()].map(quoteName).filter((name) => !list.includes(name));
   const set = [

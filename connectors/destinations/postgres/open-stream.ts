@@ -12,6 +12,7 @@ import {
 import { type BatchEncoder, createBatchEncoder } from "./batch-encoder.ts";
 import { type Column, columnsOf } from "./columns.ts";
 import type { Merge } from "./merge.ts";
+import { tableType } from "./native-types.ts";
 import type { PlannedStream } from "./opening.ts";
 import { createRowEncoder, type RowEncoder } from "./row-encoder.ts";
 import type { RowIds } from "./row-ids.ts";
@@ -68,7 +69,7 @@ export async function openStream(
     : undefined;
   const seenTypes =
     (saved.generations.current && (await describeTable(client, saved.table))) ??
-    new Map(columns.map(({ name, type }) => [name, type]));
+    new Map(columns.map((column) => [column.name, tableType(column)]));
   if (types) widenToTable(columns, types);
   const rowCount = plan.isResumed ? (base?.rowCount ?? 0) : 0;
   return {

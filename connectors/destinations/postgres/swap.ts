@@ -3,8 +3,15 @@ import type { Client } from "pg";
 import { ConnectorError } from "svc-connectors";
 import { quoteName, quoteText } from "svc-connectors/destination";
 import { sqlState } from "./failures.ts";
-import { describeTable, isOurs, type Table, type TableTypes, tableName } from "./tables.ts";
-import { type ColumnType, commonType, conversion } from "./types.ts";
+import {
+  commonOf,
+  converted,
+  describeTable,
+  isOurs,
+  type Table,
+  type TableTypes,
+  tableName,
+} from "./tables.ts";
 
 /**
  * The copy takes the place of the table, with what people were granted on it. Where something
@@ -63,11 +70,13 @@ export async function addRows(
   for (const [name, type] of copyTypes) {
     const quoted = quoteName(name);
     const there = types.get(name);
-    const common = there === undefined || there === type ? type : commonOf(there, type);
+    const common = there === undefined || there === type ? type : commonTypeOf(there, type);
     if (there === undefined) changes.push(`ADD COLUMN ${quoted} ${type}`);
     else if (there !== common)
-      changes.push(`ALTER COLUMN ${quoted} TYPE ${common} USING ${convert(quoted, there, common)}`);
-    values.push(type === common ? quoted : convert(quoted, type, common));
+      changes.push(
+        `ALTER COLUMN ${quoted} TYPE ${common} USING ${converted(quoted, there, common)}`,
+      );
+    values.push(type === common ? quoted : converted(quoted, type, common));
   }
   if (changes.length > 0)
     await client.query(`ALTER TABLE ${tableName(table)} ${changes.join(", ")}`);
@@ -78,11 +87,8 @@ export async function addRows(
   await client.query(`DROP TABLE ${tableName(copy)}`);
 }
 
-const commonOf = (one: string, other: string) =>
-  isOurs(one) && isOurs(other) ? commonType(one, other) : "text";
-
-const convert = (column: string, from: string, to: string) =>
-  isOurs(from) && isOurs(to) ? conversion(column, from, to as ColumnType) : `${column}::${to}`;
+const commonTypeOf = (one: string, other: string) =>
+  isOurs(other) ? commonOf(one, other) : isOurs(one) ? commonOf(other, one) : "text";
 
 /** Grants of others on the table, as statements. */
 async function readGrants(client: Client, table: Table): Promise<string[]> {

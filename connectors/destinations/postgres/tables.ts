@@ -1,6 +1,7 @@
 import type { Client } from "pg";
 import { quoteName } from "svc-connectors/destination";
 import type { Column } from "./columns.ts";
+import { commonTypeOfNative, nativeConversion, tableType } from "./native-types.ts";
 import { type ColumnType, columnTypes, commonType, conversion } from "./types.ts";
 
 /** A table that rows are written into. */
@@ -31,7 +32,7 @@ export async function createTable(
   columns: readonly Column[],
 ): Promise<void> {
   const own = Object.entries(ownColumnTypes).map(([name, type]) => `${name} ${type}`);
-  const data = columns.map(({ name, type }) => `${quoteName(name)} ${type}`);
+  const data = columns.map((column) => `${quoteName(column.name)} ${tableType(column)}`);
   await client.query(`CREATE TABLE ${tableName(table)} (${[...data, ...own].join(", ")})`);
 }
 
@@ -62,10 +63,19 @@ export const isOurs = (type: string): type is ColumnType =>
 export function widenToTable(columns: readonly Column[], types: TableTypes): void {
   for (const column of columns) {
     const type = types.get(column.name);
-    if (type !== undefined && type !== column.type)
-      column.type = isOurs(type) ? commonType(type, column.type) : "text";
+    if (type === undefined || type === tableType(column)) continue;
+    column.native = undefined;
+    column.type = commonOf(type, column.type);
   }
 }
+
+/** A type that holds the values of a table's column and of a stream's. */
+export const commonOf = (there: string, type: ColumnType): ColumnType =>
+  isOurs(there) ? commonType(there, type) : commonTypeOfNative(there, type);
+
+/** An expression that turns the column into a wider type. */
+export const converted = (column: string, from: string, to: string): string =>
+  isOurs(from) && isOurs(to) ? conversion(column, from, to) : nativeConversion(column, from, to);
 
 /**
  * Gives the table the columns that it lacks and the types that have become wider; `types` is
@@ -79,19 +89,15 @@ export async function alignTable(
 ): Promise<void> {
   const changes: string[] = [];
   const wanted: (readonly [string, string])[] = [
-    ...columns.map(({ name, type }) => [name, type] as const),
+    ...columns.map((column) => [column.name, tableType(column)] as const),
     ...Object.entries(ownColumnTypes),
   ];
   for (const [name, type] of wanted) {
     const from = types.get(name);
     const quoted = quoteName(name);
     if (from === undefined) changes.push(`ADD COLUMN ${quoted} ${type}`);
-    else if (from !== type) {
-      const using = isOurs(from)
-        ? conversion(quoted, from, type as ColumnType)
-        : `${quoted}::${type}`;
-      changes.push(`ALTER COLUMN ${quoted} TYPE ${type} USING ${using}`);
-    }
+    else if (from !== type)
+      changes.push(`ALTER COLUMN ${quoted} TYPE ${type} USING ${converted(quoted, from, type)}`);
     types.set(name, type);
   }
   if (changes.length > 0) await client.query(`ALTER TABLE ${table} ${changes.join(", ")}`);
@@ -99,4 +105,4 @@ export async function alignTable(
 
 /** True when the columns are not yet what the table has. */
 export const needsAlignment = (columns: readonly Column[], types: TableTypes) =>
-  columns.some(({ name, type }) => types.get(name) !== type);
+  columns.some((column) => types.get(column.name) !== tableType(column));

@@ -9,6 +9,7 @@ import type { Column } from "./columns.ts";
 import { type Copy, openCopy } from "./copy.ts";
 import { sqlState } from "./failures.ts";
 import { createStage, deduplicate, keyIndex, type Merge, mergeStage, stageTable } from "./merge.ts";
+import { asWritten, castRows, findMisfits, isDataException, tableType } from "./native-types.ts";
 import type { PlannedStream } from "./opening.ts";
 import { columnsFor, type Rows } from "./rows.ts";
 import type { Session } from "./session.ts";
@@ -83,19 +84,32 @@ export async function beginTransaction(
         : error;
     });
     types = new Map([
-      ...columns.map((column) => [column.name, column.type] as const),
+      ...columns.map((column) => [column.name, tableType(column)] as const),
       ...Object.entries(ownColumnTypes),
     ]);
   }
-  if (merge && isMerged) {
-    await ensureKeyIndex(client, table, merge, id);
-    await createStage(client, name);
-  }
+  if (merge && isMerged) await ensureKeyIndex(client, table, merge, id);
+  const isStaged = isMerged || columns.some((column) => tableType(column) !== column.type);
+  if (isStaged) await createStage(client, name, columns);
   const stageTypes = new Map(types);
-  const goal = isMerged ? stageTable : name;
+  for (const column of columns) stageTypes.set(column.name, column.type);
+  const goal = isStaged ? stageTable : name;
   const list = columnList(columns);
   let copy: Copy | undefined;
   let marked: { types: TableTypes; stageTypes: TableTypes } | undefined;
+
+  /** What was gathered, into the table. */
+  const bringRows = async () => {
+    const names = [...target.columns.map((column) => column.name), ...Object.keys(ownColumnTypes)];
+    const rows = castRows(stageTable, name, types, names);
+    // Rows that were taken back may have widened the columns.
+    const asTable = <One extends Column | undefined>(column: One): One =>
+      column && { ...column, type: types.get(column.name) ?? column.type };
+    if (merge && isMerged) {
+      const keys = mergeOf(merge, asTable);
+      await mergeStage(client, name, rows, types, target.columns, keys, id);
+    } else await client.query(`INSERT INTO ${name} (${list.join(", ")}) SELECT * FROM ${rows}`);
+  };
 
   const endCopy = async () => {
     const ending = copy;
@@ -119,7 +133,7 @@ export async function beginTransaction(
         if (!isAligned || copy?.format !== part.format) await endCopy();
         if (!isAligned) {
           await alignTable(client, name, needed, types);
-          if (isMerged) await alignTable(client, stageTable, needed, stageTypes);
+          if (isStaged) await alignTable(client, stageTable, asWritten(needed), stageTypes);
         }
         copy ??= openCopy(session, goal, list, part.format);
         await copy.write(part.bytes);
@@ -140,11 +154,20 @@ export async function beginTransaction(
     },
     async finish() {
       await endCopy();
-      // Rows that were taken back may have widened the columns.
-      const asWritten = <One extends Column | undefined>(column: One): One =>
-        column && { ...column, type: types.get(column.name) ?? column.type };
-      if (merge && isMerged)
-        await mergeStage(client, name, types, target.columns, mergeOf(merge, asWritten), id);
+      if (!isStaged) return;
+      await client.query("SAVEPOINT svc_cast");
+      try {
+        await bringRows();
+      } catch (error) {
+        if (!isDataException(error)) throw error;
+        await client.query("ROLLBACK TO SAVEPOINT svc_cast");
+        const misfits = new Set(await findMisfits(client, stageTable, name, types));
+        if (misfits.size === 0) throw error;
+        const wider = target.columns.filter((column) => misfits.has(column.name));
+        for (const column of wider) column.native = undefined;
+        await alignTable(client, name, asWritten(wider), types);
+        await bringRows();
+      }
     },
   };
 }

@@ -14,6 +14,7 @@ import {
 } from "./columns/numerics.ts";
 import { copiedValues, TextBytes, writtenValues } from "./columns/texts.ts";
 import { type Values, widening } from "./columns/values.ts";
+import { nativeType } from "./native-types.ts";
 
 /**
  * A column's type with domains taken off. OIDs of built-in types never change.
@@ -264,9 +265,12 @@ export function toValueType(key: TypeKey): ValueType {
   const scalar =
     oid === numericOid ? numeric(modifier) : (scalars.get(oid) ?? (isEnum ? text : ownText));
   const own = delimiter === null ? scalar : array(delimiter, elementToJson(oid));
+  const native = nativeType(oid, delimiter !== null);
+  const schema = native === undefined ? own.schema : { ...own.schema, native_type: native };
   const type: ValueType = {
     ...own,
-    nullableSchema: nullable(own.schema),
+    schema,
+    nullableSchema: nullable(schema),
     isOrderable: !unordered.has(oid),
   };
   made.set(name, type);
