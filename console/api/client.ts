@@ -1,6 +1,7 @@
 /** The API as the console asks it: with the cookie of its session, never with a token. */
 import createClient, { type FetchResponse, type MaybeOptionalInit } from "openapi-fetch";
 import type { HttpMethod, PathsWithMethod } from "openapi-typescript-helpers";
+import { compareClock } from "./clock.ts";
 import { Problem } from "./problem.ts";
 import type { paths, schemas } from "./schema.ts";
 
@@ -25,6 +26,9 @@ const client = createClient<paths>({ baseUrl: at("control/v1") });
 client.use({
   onRequest({ request }) {
     for (const [name, value] of Object.entries(headers())) request.headers.set(name, value);
+  },
+  onResponse({ response }) {
+    compareClock(response.headers.get("date"));
   },
 });
 

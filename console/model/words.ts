@@ -1,4 +1,6 @@
 /** What the API's words are called here, and how numbers and times are said. */
+
+import { serverNowMs } from "../api/clock.ts";
 import type { schemas } from "../api/schema.ts";
 
 type Schedule = schemas["Schedule"];
@@ -33,7 +35,7 @@ const steps = [
 ] as const;
 
 /** "3 minutes ago", "in 2 hours". */
-export function ago(at: string, nowMs: number = Date.now()): string {
+export function ago(at: string, nowMs: number = serverNowMs()): string {
   const seconds = Math.round((Date.parse(at) - nowMs) / 1_000);
   const size = Math.abs(seconds);
   if (size < 10) return "just now";
@@ -44,7 +46,7 @@ export function ago(at: string, nowMs: number = Date.now()): string {
 const full = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" });
 export const moment = (at: string): string => full.format(new Date(at));
 
-export function lasted(from: string, to: string | null, nowMs: number = Date.now()): string {
+export function lasted(from: string, to: string | null, nowMs: number = serverNowMs()): string {
   const endMs = to === null ? nowMs : Date.parse(to);
   const seconds = Math.max(0, Math.round((endMs - Date.parse(from)) / 1_000));
   if (seconds < 60) return `${seconds} s`;

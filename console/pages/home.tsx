@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { api, ask } from "../api/client.ts";
+import { serverNowMs } from "../api/clock.ts";
 import type { schemas } from "../api/schema.ts";
 import { usePending } from "../model/approvals.ts";
 import { useCredentials, useEndpoints, useJobs, usePipelines } from "../model/queries.ts";
@@ -169,7 +170,7 @@ function Logins() {
   const destinations = useEndpoints("destination");
   const found = data.filter(
     ({ status, secrets_expire_at: at }) =>
-      status === "needs_reauth" || (at !== null && Date.parse(at) - Date.now() < soonMs),
+      status === "needs_reauth" || (at !== null && Date.parse(at) - serverNowMs() < soonMs),
   );
   if (found.length === 0) return null;
   const pageOf = (handle: string) => {

@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, ask, isProposal } from "../api/client.ts";
+import { serverNowMs } from "../api/clock.ts";
 import type { schemas } from "../api/schema.ts";
 import { useEndpoints, useJobs } from "../model/queries.ts";
 import { ifMatch, useSaving } from "../model/use-saving.ts";
@@ -234,7 +235,7 @@ function Overview({ pipeline }: Of) {
 /** One bar for each job, the newest at the right; the longer it took, the higher. */
 function History({ jobs }: { readonly jobs: readonly schemas["Job"][] }) {
   const lengthOf = ({ started_at: from, ended_at: to }: schemas["Job"]) =>
-    from === null ? 0 : (to === null ? Date.now() : Date.parse(to)) - Date.parse(from);
+    from === null ? 0 : (to === null ? serverNowMs() : Date.parse(to)) - Date.parse(from);
   const longest = Math.max(1, ...jobs.map(lengthOf));
   return (
     <>

@@ -67,7 +67,11 @@ export function ModelForm({
     event.preventDefault();
     onSave(parts);
   };
-  const isReady = name.trim() !== "" && sql.trim() !== "" && key !== "";
+  const missing = [
+    name.trim() === "" ? "a name" : "",
+    sql.trim() === "" ? "a query" : "",
+    key === "" ? "a key" : "",
+  ].filter((one) => one !== "");
   return (
     <form className="stack" noValidate onSubmit={submit}>
       <section className="panel stack">
@@ -140,10 +144,13 @@ export function ModelForm({
       </section>
       {problem}
       {mayWrite ? (
-        <div>
-          <Button type="submit" loading={isBusy} disabled={!isReady}>
+        <div className="actions">
+          <Button type="submit" loading={isBusy} disabled={missing.length > 0}>
             Save
           </Button>
+          {missing.length === 0 ? null : (
+            <span className="dim">To be saved it still needs {listed(missing)}.</span>
+          )}
         </div>
       ) : (
         <span className="dim">Only editors and administrators change models.</span>
@@ -151,6 +158,9 @@ export function ModelForm({
     </form>
   );
 }
+
+const listed = (words: readonly string[]): string =>
+  new Intl.ListFormat("en", { type: "conjunction" }).format(words);
 
 /** The column that is most likely the key. */
 const keyAmong = (columns: readonly { readonly name: string }[]): string =>

@@ -28,7 +28,10 @@ export const RowTable = ({
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name
           <tr key={index}>
             {row.map((value, column) => (
-              <td key={columns[column]?.name ?? column}>
+              <td
+                key={columns[column]?.name ?? column}
+                title={typeof value === "string" ? value.slice(0, 1_000) : undefined}
+              >
                 <Value of={value} />
               </td>
             ))}
