@@ -49,7 +49,8 @@ export async function read(
     await sink.open(requests.map(toConfiguredStream));
     failure = await readStreams(run, output, {
       parallelStreams: hasOneReader(run) ? 1 : (request.parallelStreams ?? 1),
-      isPart: request.isPart === true,
+      isPart: request.isPart,
+      waitMs: request.waitMs,
     });
   } catch (error) {
     failure = run.sanitizeError(error);
@@ -74,18 +75,22 @@ const hasOneReader = ({ manifest: { egress }, config }: Run) =>
 async function readStreams(
   run: Run,
   { streams, receive }: ReadOutput,
-  { parallelStreams, isPart }: { readonly parallelStreams: number; readonly isPart: boolean },
+  {
+    parallelStreams,
+    isPart,
+    waitMs,
+  }: { readonly parallelStreams: number } & Pick<ReadRequest, "isPart" | "waitMs">,
 ): Promise<ConnectorError | undefined> {
   const laneCount = Math.max(1, Math.min(parallelStreams, maxParallelStreams, streams.length));
   const nextShare = shareOut(streams, laneCount);
   let failure: ConnectorError | undefined;
   // Of several workers none sees all streams of the run.
-  const isShared = isPart || laneCount > 1;
+  const isShared = isPart === true || laneCount > 1;
   const readLane = async () => {
     for (let share = nextShare(); share && !failure; share = nextShare()) {
       try {
         const selection = share.map(({ request }) => request);
-        await run.execute({ verb: "read", selection, isPart: isShared }, receive(share));
+        await run.execute({ verb: "read", selection, isPart: isShared, waitMs }, receive(share));
         if (share.some(({ status, error }) => status === "incomplete" && !error))
           throw new ConnectorError("CONNECTOR_PROTOCOL", {
             problem: "it ended before its streams did",

@@ -85,7 +85,7 @@ export async function read(
   source: Source,
   context: AnyContext,
   writer: FrameWriter,
-  { selection = [], isPart = false }: Pick<VerbRequest, "selection" | "isPart">,
+  { selection = [], isPart = false, waitMs }: Pick<VerbRequest, "selection" | "isPart" | "waitMs">,
   signal: AbortSignal,
 ): Promise<void> {
   const streams = selection.map((request) => ({
@@ -102,7 +102,7 @@ export async function read(
       writer,
     );
     try {
-      await readStream(source, context, request, output, { streams, isPart }, signal);
+      await readStream(source, context, request, output, { streams, isPart, waitMs }, signal);
       await output.flush();
       writer.sendJson(frameKind.status, index, { status: "complete", ...output.summary() });
     } catch (error) {

@@ -1,7 +1,7 @@
 /** Reading from the log of a real server; what is read is applied to a table of this test. */
 import { createHash } from "node:crypto";
 import type { Output, Row, SelectedStream, Stream } from "svc-connectors";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   findPostgres,
   type PostgresDatabase,
@@ -89,6 +89,7 @@ function createTables(database: PostgresDatabase, settings: PostgresSettings) {
     async run(
       cut: (output: Output<PostgresState>) => boolean = () => false,
       only?: string,
+      waitMs?: number,
     ): Promise<unknown[]> {
       const isPart = only !== undefined;
       await using run = createPostgresRun(server, database, login, settings);
@@ -105,6 +106,7 @@ function createTables(database: PostgresDatabase, settings: PostgresSettings) {
           for await (const output of run.read(stream, state, {
             streams: selection,
             isPart,
+            waitMs,
           } as never)) {
             if (output.type === "records") waiting.push(...output.rows);
             if (output.type === "checkpoint") {
@@ -144,6 +146,27 @@ async function wholeOf(database: PostgresDatabase, name: string, settings = {}):
 }
 
 describe.skipIf(findPostgres() === undefined)("changes from the log", () => {
+  test("a run that may wait ends with the first transaction that changes a row, or without one when its time is over", async () => {
+    const database = await createDatabase("CREATE TABLE one (id int PRIMARY KEY)");
+    const slot = newSlot();
+    const tables = createTables(database, { replication: { publication: "svc", slot } });
+    await tables.run();
+    await tables.run(undefined, undefined, 1);
+    expect(tables.readCount).toBe(0);
+    const waiting = tables.run(undefined, undefined, 3_600_000);
+    const isRead = `SELECT FROM pg_replication_slots WHERE slot_name = '${slot}' AND active`;
+    await vi.waitFor(async () => expect(await database.query(isRead)).toHaveLength(1), {
+      timeout: 60_000,
+    });
+    await database.query("CREATE TABLE two (id int)");
+    await database.query("BEGIN; INSERT INTO one VALUES (1); INSERT INTO one VALUES (2); COMMIT");
+    expect(await waiting).toEqual([]);
+    expect(tables.rows("one").map(({ id }) => id)).toEqual([1, 2]);
+    await database.query("INSERT INTO one VALUES (3)");
+    await tables.run(undefined, undefined, 3_600_000);
+    expect(tables.readCount).toBe(3);
+  });
+
   test("inserts, updates, deletes, changed keys and large values that stay come to the table", async () => {
     const database = await createDatabase(`
       CREATE TABLE t (id int PRIMARY KEY, n numeric, body text);

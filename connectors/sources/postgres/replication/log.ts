@@ -40,6 +40,8 @@ export interface LogOptions {
   readonly confirmed: bigint;
   /** The tables that are read in this run, in any order. */
   readonly parts: readonly LogPart[];
+  /** The slot's messages from the first of the parts on, where they are being read already. */
+  readonly begun?: AsyncGenerator<SlotMessage> | undefined;
 }
 
 export interface ChangeLog {
@@ -73,6 +75,7 @@ interface Store {
 
 export function createChangeLog(ctx: PostgresContext, options: LogOptions): ChangeLog {
   const waiting = new Map(options.parts.map(({ table, from }) => [table, from]));
+  let { begun } = options;
   /** Whole, of tables that are still to be asked for. */
   const kept = new Map<string, Store>();
 
@@ -119,7 +122,9 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
         reason: "its log names a table that it has not described",
       });
     };
-    for await (const message of messages(ctx, options, begin)) {
+    const given = begun ?? messages(ctx, options, begin);
+    begun = undefined;
+    for await (const message of given) {
       if (message.kind === "reached") {
         if (message.lsn >= options.border) break;
         continue;

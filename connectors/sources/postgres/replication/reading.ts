@@ -22,14 +22,17 @@ import { describeTable, fromOf, ofTable } from "../streams.ts";
 import { type ChangeLog, createChangeLog, type LogItem } from "./log.ts";
 import { formatLsn, parseLsn } from "./lsn.ts";
 import { type ChangeRows, createChangeRows } from "./rows.ts";
-import { flushLog, inspectServer, isOfLog, type Slot, tableKey } from "./server.ts";
+import { flushLog, inspectServer, isOfLog, type Slot, tableKey, writtenNow } from "./server.ts";
 import {
   identify,
   openReplication,
   type ReplicationSession,
   replicationFailure,
+  type SlotMessage,
+  type StreamOptions,
 } from "./session.ts";
 import { addedColumns, type Replication } from "./settings.ts";
+import { untilChange } from "./wait.ts";
 
 type Beginning = StreamBeginning<Stream, State>;
 type Selection = ReadRun<Stream, State>;
@@ -246,25 +249,43 @@ async function openRun(
         `CREATE_REPLICATION_SLOT "${settings.slot}" LOGICAL pgoutput NOEXPORT_SNAPSHOT`,
       );
     const exported = needsRows ? await exportSnapshot(replicating, settings) : undefined;
-    if (!exported) {
-      replicating.end();
-      await flushLog(session);
-    }
-    const border = exported?.lsn ?? server.written;
     const parts = ofLog.filter(isKnown).flatMap(({ stream, state }) => {
       if (state?.mode !== "changes") return [];
       const table = tableKey(stream.namespace ?? "public", stream.name);
       return [{ table, from: parseLsn(state.lsn) }];
     });
+    const from = parts.map((part) => part.from).reduce(least, server.written);
     // Streams that are not read this time may need what lies before.
-    const confirmed = selection.isPart
-      ? (slot?.confirmed ?? 0n)
-      : parts.map(({ from }) => from).reduce((a, b) => (a < b ? a : b), border);
-    const log = createChangeLog(ctx, { settings, border, confirmed, parts });
+    const confirmed = selection.isPart ? (slot?.confirmed ?? 0n) : from;
+    const { waitMs = 0 } = selection;
+    const begun =
+      waitMs > 0 && !exported && parts.length === ofLog.length
+        ? await untilChange(ctx, follow(replicating, { ...settings, from, confirmed }), waitMs)
+        : undefined;
+    if (!exported && !begun) replicating.end();
+    const border = exported?.lsn ?? (begun ? await writtenNow(session) : server.written);
+    if (!exported) await flushLog(session);
+    const log = createChangeLog(ctx, { settings, border, confirmed, parts, begun });
     return { system, border, snapshot: exported?.name, log, lossOf };
   } catch (error) {
     replicating.end();
     throw replicationFailure(error);
+  }
+}
+
+const least = (one: bigint, other: bigint) => (one < other ? one : other);
+
+/** What a slot says, in a session that ends with it. */
+async function* follow(
+  session: ReplicationSession,
+  options: StreamOptions,
+): AsyncGenerator<SlotMessage> {
+  try {
+    yield* session.stream(options);
+  } catch (error) {
+    throw replicationFailure(error);
+  } finally {
+    session.end();
   }
 }
 
