@@ -45,10 +45,10 @@ describe("the audit log has one entry", () => {
         ? entries.filter(({ action }) => action === operation.id)
         : entries;
     // What makes or deletes a workspace is in the log of that one too.
-    const isOfInstance = operation.workspace === "instance";
-    const logs = isOfInstance ? [api.first.id, own[0]?.resource_id] : [own[0]?.workspace_id];
+    const isOfTwo = operation.workspace === "instance" && operation.resource === "workspace";
+    const logs = isOfTwo ? [api.first.id, own[0]?.resource_id] : [own[0]?.workspace_id];
     expect(own.map((one) => one.workspace_id).sort()).toEqual(logs.sort());
-    expect(own.filter((one) => !isOfInstance || one.workspace_id === api.first.id)).toMatchObject([
+    expect(own.filter((one) => !isOfTwo || one.workspace_id === api.first.id)).toMatchObject([
       { action: operation.id, outcome: "success", resource_id: expect.any(String) },
     ]);
   });

@@ -179,6 +179,15 @@ const invite = async ({ api }: TestWorld): Promise<Readonly<Record<string, strin
   return { workspace_id: api.first.id, invitation_id: body.data.invitation_id };
 };
 
+/** Of a name that no other has. */
+const namedManifest = () =>
+  exampleOf("connector.create", { name: `orders-${Math.random().toString(36).slice(2)}` });
+
+const manifestConnector = async ({ api }: TestWorld): Promise<Readonly<Record<string, string>>> => {
+  const { body } = await api.call("POST", "/connectors", { body: namedManifest() });
+  return { connector_id: body.data.connector_id };
+};
+
 const member = async ({ api }: TestWorld, role: "viewer" | "runner") => {
   const row = await api.db
     .selectFrom("memberships")
@@ -376,6 +385,12 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
   }),
   "invitation.resend": async (world) => ({ params: await invite(world) }),
   "invitation.revoke": async (world) => ({ params: await invite(world) }),
+  "connector.create": async () => ({ body: namedManifest() }),
+  "connector.update": async (world) => ({
+    params: await manifestConnector(world),
+    body: exampleOf("connector.update"),
+  }),
+  "connector.delete": async (world) => ({ params: await manifestConnector(world) }),
   "workspace.create": async (world) => ({
     ...(await administrator(world)),
     body: exampleOf("workspace.create"),
