@@ -51,14 +51,15 @@ export function createConnectorTarget({
   /** Path of the setting with the refresh token; "" = the connector uses none. */
   let refreshTokenField: string | undefined;
   const hosts = new Map<string, Host>();
-  const hostFor = ({ timeouts }: World): Host => {
-    const key = JSON.stringify(timeouts ?? null);
+  const hostFor = ({ timeouts, mayBeCancelled }: World): Host => {
+    // What may be cancelled has a worker of its own: it may be ended in the middle of anything.
+    const keepsWorkers = kind === "worker" && !mayBeCancelled;
+    const key = JSON.stringify([timeouts ?? null, keepsWorkers]);
     const known = hosts.get(key);
     if (known) return known;
     const host = createHost({
       sandbox: kind === "worker" ? "process" : "inline",
-      // Two: where one starts while another works, starting is what everything waits for.
-      keepWarm: kind === "worker" ? 2 : 0,
+      keepsWorkers,
       settings,
       clock: {
         now: () => current().clock.now(),

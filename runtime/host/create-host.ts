@@ -23,6 +23,7 @@ const defaultLimits: WorkerLimits = {
   readTimeoutMs: 24 * 3_600_000,
   unresponsiveMs: budgets.unread.seconds * 1000,
   graceMs: 5_000,
+  imageSilenceMs: 1_800_000,
 };
 
 /** @see Host */
@@ -30,12 +31,13 @@ export function createHost(options: HostOptions = {}): Host {
   const limits = { ...defaultLimits, ...options.limits };
   const clock = options.clock ?? systemClock;
   const level = options.sandbox ?? "process";
-  const { keepWarm = 0, aroundSource, onWorkerStart } = options;
+  const { keepWarm = 0, keepsWorkers = false, aroundSource, onWorkerStart } = options;
   const pool = createWorkerPool({
     level,
     memoryMb: limits.memoryMb,
     clock,
     keepWarm,
+    keepsWorkers,
     aroundSource,
     onWorkerStart,
   });

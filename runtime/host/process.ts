@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { Duplex } from "node:stream";
 import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
+import { keptFlag } from "../wire/kept-run.ts";
 import { isSourceRun } from "../wire/location.ts";
 import { bubblewrapCommand } from "./bubblewrap.ts";
 import { collectorFlags } from "./collector.ts";
@@ -37,6 +38,8 @@ export interface ProcessOptions {
   readonly paths: readonly string[];
   readonly level: "process" | "bubblewrap";
   readonly memoryMb: number;
+  /** It serves one run after another. Default false. */
+  readonly isKept?: boolean | undefined;
 }
 
 /**
@@ -77,6 +80,7 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
     ...collectorFlags,
     ...(isSourceRun ? ["--conditions=svc-source"] : []),
     workerEntry,
+    ...(options.isKept ? [keptFlag] : []),
   ];
   const command =
     options.level === "bubblewrap" ? bubblewrapCommand(node, options.paths) : dieWithHost(node);

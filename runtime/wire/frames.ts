@@ -26,6 +26,7 @@ export const frameKind = {
   credit: 8, //   id · {bytes}: the worker has consumed that much
   cancel: 9, //   stop soon
   ping: 10, //    answer with pong
+  release: 11, // there is nothing to run after all
   // worker → host
   ready: 32, //      the worker can take a load frame
   manifest: 33, //   what the connector says of itself
@@ -42,6 +43,7 @@ export const frameKind = {
   failed: 44, //     error record: the verb failed
   pong: 45,
   result: 46, //     JSON object: what entities gives
+  over: 47, //       the run has left nothing behind, and the worker waits for the next one
 } as const;
 export type FrameKind = (typeof frameKind)[keyof typeof frameKind];
 
@@ -54,7 +56,7 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-const headerBytes = 17;
+export const headerBytes = 17;
 
 /**
  * What becomes of a frame, by its kind and the bytes of its payload, before any of these is read.

@@ -42,10 +42,12 @@ interface Pending {
  */
 const readAheadBytes = 1024 * 1024;
 
+/** Of all runs of this worker: what comes late belongs to no later one. */
+let lastId = 0;
+
 export function createCalls(writer: FrameWriter, signal: AbortSignal): Calls {
   const pending = new Map<number, Pending>();
   const sessions = new Map<number, Duplex>();
-  let lastId = 0;
   let clockMs = Date.now();
   let clockReadMs = performance.now();
   let isStill = false;

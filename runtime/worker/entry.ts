@@ -7,7 +7,8 @@ import { syncBuiltinESMExports } from "node:module";
 import { Socket, type SocketConstructorOpts } from "node:net";
 import os from "node:os";
 import v8 from "node:v8";
-import { createFrameWriter, frameKind } from "../wire/frames.ts";
+import { createFrameReader, createFrameWriter, frameKind, gateOfWorker } from "../wire/frames.ts";
+import { keptFlag } from "../wire/kept-run.ts";
 import { deniedResource, describeFailure } from "./failure.ts";
 import { provideOwnPackage } from "./own-package.ts";
 import { serve } from "./serve.ts";
@@ -111,5 +112,22 @@ process.on("unhandledRejection", fail);
 // warnings go to standard error otherwise; the host gives them to nobody
 process.on("warning", () => {});
 
-await serve(wire);
+if (process.argv.includes(keptFlag)) await serveMany();
+else await serve(wire);
 leave(0);
+
+/** One run after another, until one leaves something behind. */
+async function serveMany(): Promise<void> {
+  const { keepRuns } = await import("./kept.ts");
+  const runs = keepRuns();
+  const reader = createFrameReader(gateOfWorker);
+  wire.on("error", () => wire.destroy());
+  let current = 0;
+  do {
+    const run = ++current;
+    await serve(wire, undefined, { reader, isCurrent: () => run === current });
+    if (deniedCount > 0 || wire.destroyed || !(await runs.isAsBefore())) return;
+    current++;
+    writer.send(frameKind.over, 0);
+  } while (!wire.destroyed);
+}
