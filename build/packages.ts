@@ -17,7 +17,7 @@ const folder = "dist/packages";
 const installed =
   /^(@duckdb\/node-api|@electric-sql\/pglite|typebox|vitest|testcontainers|pg-native|svc-connectors)(\/|$)|^node:|^[./]/;
 
-/** Who imports it has something to set up first: conformance/faults/authority.ts. */
+/** Who imports it has something to set up first: runtime/image/authority.ts. */
 const prepared = new Set(["@peculiar/x509"]);
 
 /** What bundled packages read beside themselves, by its place there. */

@@ -80,7 +80,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     spec: ["filter", "wire", "contract"],
     egress: ["filter", "spec", "wire", "contract"],
     oauth: ["egress", "filter", "spec", "contract"],
-    image: ["egress", "wire", "contract"],
+    image: ["egress", "spec", "wire", "contract"],
     host: ["image", "egress", "batches", "filter", "spec", "wire", "contract"],
     destination: ["host", "egress", "batches", "filter", "spec", "wire", "contract"],
     sinks: ["destination", "host", "contract"],

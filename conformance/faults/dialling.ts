@@ -3,9 +3,8 @@
  * them.
  */
 import { connect, Socket } from "node:net";
-import type { NetworkSeams } from "svc-connectors/host";
+import type { CertificateFlaw, NetworkSeams } from "svc-connectors/host";
 import type { ConnectionFault } from "../contract/network.ts";
-import type { CertificateFlaw } from "./authority.ts";
 import type { Endpoint } from "./terminate.ts";
 
 export interface ConnectionTrouble {

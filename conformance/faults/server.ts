@@ -4,9 +4,9 @@
  */
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { openAuthority } from "svc-connectors/host";
 import type { Exchange } from "../contract/network.ts";
 import type { RunNetwork } from "../contract/target.ts";
-import { openAuthority } from "./authority.ts";
 import { type ConnectionTrouble, createDialling, type Dial, flawFor } from "./dialling.ts";
 import { createLedger, type LedgerOptions } from "./ledger.ts";
 import { createLoopbackFetch } from "./loopback-fetch.ts";

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type SecureContext, TLSSocket } from "node:tls";
-import type { Authority, CertificateFlaw } from "./authority.ts";
+import type { Authority, CertificateFlaw } from "svc-connectors/host";
 import type { Ledger } from "./ledger.ts";
 
 /** The host and port that a client wanted to reach. */

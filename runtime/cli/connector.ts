@@ -1,12 +1,14 @@
 import { ConnectorError } from "../contract/errors.ts";
 import type { ConnectorReference, Host, SandboxLevel } from "../contract/host.ts";
 import { builtInSources, findConnector } from "../host/registry.ts";
+import { imageMemoryMb } from "../image/image-broker.ts";
+import { openImage } from "../image/open-image.ts";
 import { loadSettings, ownNetworks } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
 import { printable, suggestion, UsageError } from "./usage.ts";
 
 /** The argument that names a connector, as the help and a message without one describe it. */
-export const connectorArgument = `a connector: ${builtInSources.map(({ name }) => name).join(", ")}, the path of a module, or an installed package`;
+export const connectorArgument = `a connector: ${builtInSources.map(({ name }) => name).join(", ")}, the path of a module, an installed package, or image:NAME`;
 
 /** Values of the flags of every command that runs a connector. */
 export interface HostValues {
@@ -14,6 +16,9 @@ export interface HostValues {
   readonly sandbox?: SandboxLevel | undefined;
   readonly memory?: number | undefined;
   readonly allowLocal?: true | undefined;
+  /** Of an image. */
+  readonly allowHost?: readonly string[] | undefined;
+  readonly exposeSecret?: readonly string[] | undefined;
 }
 
 /** A connector and the host that its verbs run in. */
@@ -32,9 +37,10 @@ export interface OpenConnector extends AsyncDisposable {
 export async function openConnector(
   terminal: Terminal,
   wanted: string,
-  { settings: file, sandbox, memory, allowLocal }: HostValues,
+  values: HostValues,
 ): Promise<OpenConnector> {
-  const connector = nameConnector(wanted, terminal);
+  const { settings: file, sandbox, memory, allowLocal } = values;
+  const connector = await openImageOr(nameConnector(wanted, terminal), values, terminal);
   const settings = await loadSettings(terminal.cwd, file);
   const host = await terminal.createHost({
     clock: terminal.clock,
@@ -51,12 +57,40 @@ export async function openConnector(
   return { host, connector, id, [Symbol.asyncDispose]: () => open.disposeAsync() };
 }
 
+/** An image is asked for its spec; any other connector stays as it is named. */
+async function openImageOr(
+  connector: ConnectorReference,
+  { allowHost = [], exposeSecret = [], memory = 512 }: HostValues,
+  { err, signal }: Terminal,
+): Promise<ConnectorReference> {
+  if (!connector.url.startsWith(imagePrefix)) {
+    if (allowHost.length + exposeSecret.length === 0) return connector;
+    throw new UsageError(
+      "--allow-host and --expose-secret are for images; other connectors declare their hosts",
+    );
+  }
+  const opened = await openImage(connector.url.slice(imagePrefix.length), {
+    hosts: allowHost,
+    exposed: exposeSecret,
+    memoryMb: imageMemoryMb(memory),
+    signal,
+  });
+  for (const name of exposeSecret)
+    await err.line(
+      `svc: warning: the image itself gets the secret setting ${printable(name)}, and can do with it what it wants`,
+    );
+  return opened;
+}
+
+const imagePrefix = "image:";
+
 /** The connector of that name or path; it is not loaded yet. @throws UsageError */
 export function nameConnector(
   wanted: string | undefined,
   { cwd }: Pick<Terminal, "cwd">,
 ): ConnectorReference {
   if (wanted === undefined) throw new UsageError(`name ${connectorArgument}`);
+  if (wanted.startsWith(imagePrefix)) return { name: wanted, url: wanted };
   try {
     return findConnector(wanted, cwd);
   } catch (error) {

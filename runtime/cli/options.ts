@@ -5,7 +5,7 @@ const sandboxLevels = ["process", "bubblewrap", "inline"] as const;
 
 /** Adds the flags of every command that runs a connector with a configuration. */
 export const addConfigOptions = (command: Command) =>
-  addSettingsOption(command)
+  addImageOptions(addSettingsOption(command))
     .option(...sandboxFlag())
     .option(
       "--memory <MB>",
@@ -33,6 +33,30 @@ export const allowLocalFlag = [
 /** Adds the flags of the commands with which a person tries a connector. */
 export const addTrialOptions = (command: Command) =>
   addConfigOptions(command).option(...allowLocalFlag);
+
+/** Adds the flags that say what an image may have. */
+const addImageOptions = (command: Command<[], { settings?: string }>) =>
+  command
+    .option(
+      "--allow-host <NAME>",
+      "a host that requests of image:NAME may go to; as often as you like",
+      collect(isHostName, "--allow-host", "a host name, like api.example.com"),
+    )
+    .option(
+      "--expose-secret <SETTING>",
+      "a secret that image:NAME gets as it is, because it computes something from it; others are placeholders",
+      collect((text) => text !== "", "--expose-secret", "the name of a secret setting"),
+    );
+
+const isHostName = (text: string) =>
+  text.length <= 253 && /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*$/.test(text);
+
+const collect =
+  (isValid: (text: string) => boolean, flag: string, expected: string) =>
+  (value: string, before: readonly string[] = []): readonly string[] => {
+    if (!isValid(value)) throw new UsageError(`${flag} must be ${expected}`);
+    return [...new Set([...before, value])];
+  };
 
 export const addSettingsOption = (command: Command) =>
   command.option(

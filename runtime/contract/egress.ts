@@ -305,6 +305,11 @@ export interface HttpEgress<Field extends string = string> {
   readonly placeholders?: Placeholders;
   /** Declares that this provider's POST requests only read, so that they may be retried. */
   readonly isPostSafe?: boolean;
+  /**
+   * The connector is an image that the host runs, and whose requests come through a proxy. Only of
+   * what the host itself has made of an image.
+   */
+  readonly isImage?: boolean;
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   allowedHeaderNames,
   defaultMaxResponseBytes,
   maxErrorBytes,
+  passableHeaderNames,
   pickHeaders,
   readBody,
 } from "./response.ts";
@@ -54,7 +55,9 @@ export function createOutcomeReader(
   filter?: AnswerFilter,
 ): OutcomeReader {
   const { errors: rules = [], maxResponseBytes = defaultMaxResponseBytes } = declaration;
-  const names = allowedHeaderNames(declaration.responseHeaders);
+  const declared = allowedHeaderNames(declaration.responseHeaders);
+  const namesIn = (headers: ResponseHeaders) =>
+    declaration.isImage ? passableHeaderNames(headers) : declared;
   // The worker parses a 2xx body and applies the rules that look into it; those that do not are
   // decided here.
   const bodilessRules = rules.filter(({ pointer }) => pointer === undefined);
@@ -75,7 +78,9 @@ export function createOutcomeReader(
       const code = findErrorCode(bodilessRules, { status, headers, body: undefined });
       if (code !== undefined)
         throw statusError(status, code, parseRetryAfter(headers["retry-after"], now()));
-      return { answer: { status, headers: pickHeaders(headers, names, hide), body: bytes } };
+      return {
+        answer: { status, headers: pickHeaders(headers, namesIn(headers), hide), body: bytes },
+      };
     }
 
     const isAccepted = asked.accept.includes(status);
@@ -84,7 +89,7 @@ export function createOutcomeReader(
       return {
         answer: {
           status,
-          headers: pickHeaders(headers, names, hide),
+          headers: pickHeaders(headers, namesIn(headers), hide),
           body: redact(bytes, hide),
         },
       };

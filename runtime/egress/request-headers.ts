@@ -42,6 +42,10 @@ const hostOnly = new Set([
 ]);
 const hostOnlyPrefixes = ["proxy-", "x-forwarded-", "sec-", ":"];
 
+/** Whether a header field, by its lower-case name, is one that the host alone sets. */
+export const isHostHeader = (name: string): boolean =>
+  hostOnly.has(name) || hostOnlyPrefixes.some((prefix) => name.startsWith(prefix));
+
 export type RequestHeaders = { readonly [name: string]: string };
 
 /**
@@ -63,11 +67,7 @@ export function checkHeaders(
   for (const [given, value] of Object.entries(headers)) {
     const name = given.toLowerCase();
     if (!headerName.test(name)) throw refuse("a request header's name is not valid");
-    if (
-      (hostOnly.has(name) && !own.has(name)) ||
-      authNames.has(name) ||
-      hostOnlyPrefixes.some((prefix) => name.startsWith(prefix))
-    ) {
+    if ((isHostHeader(name) && !own.has(name)) || authNames.has(name)) {
       throw refuse("a request header is one that only the host sets");
     }
     if (!isHeaderValue(value)) throw refuse("a request header's value is not valid");

@@ -159,6 +159,10 @@ export function allowedHeaderNames(declared: readonly string[] = []): readonly s
   return [...new Set(names)].filter((name) => !neverAllowed.has(name));
 }
 
+/** Names of all header fields that may reach an image, whose needs nobody has declared. */
+export const passableHeaderNames = (headers: ResponseHeaders): readonly string[] =>
+  Object.keys(headers).filter((name) => !neverAllowed.has(name));
+
 /** Those fields of an answer, without secrets that the provider echoes in them. */
 export function pickHeaders(
   headers: ResponseHeaders,

@@ -20,9 +20,10 @@ import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/netw
 import type { Broker } from "../egress/broker.ts";
 import { configValue } from "../egress/config-field.ts";
 import { createBroker } from "../egress/create-broker.ts";
-import { createPlaceholders } from "../egress/placeholders.ts";
+import { createPlaceholders, type Placeholders } from "../egress/placeholders.ts";
 import { createSecretRegistry, type SecretRegistry } from "../filter/secrets.ts";
 import { sanitizeText } from "../filter/text.ts";
+import { createImageBroker, imageMemoryMb } from "../image/image-broker.ts";
 import { type ParsedConfig, parseConfig, withSubstitutes } from "../spec/config.ts";
 import { egressFields, mustBeSecret } from "../spec/egress-fields.ts";
 import { parseManifest } from "../spec/manifest.ts";
@@ -134,7 +135,7 @@ export async function withRun<T>(
     const given = placeholders
       ? withSubstitutes(config.whole, manifest.spec, placeholders.placeholderOf)
       : config.withoutSecrets;
-    broker = createBroker({
+    const opened = createBroker({
       declaration: manifest.egress,
       config: config.whole,
       spec: manifest.spec,
@@ -150,13 +151,19 @@ export async function withRun<T>(
       onWaiting: (untilMs, reason) => emit({ type: "waiting", untilMs, reason }),
       onRequest: options.onRequest,
     });
-    const opened = broker;
+    broker = contain(connector, manifest, opened, {
+      config: config.whole,
+      placeholders,
+      limits: parts.limits,
+      onDenied: (resource) => emit({ type: "denied", resource: sanitizeText(resource, secrets) }),
+    });
+    const used = broker;
     const isRead = (request: Omit<VerbRequest, "config">) => request.verb === "read";
     return await work({
       manifest,
       config,
       secrets,
-      broker: opened,
+      broker: used,
       now: () => parts.clock.now(),
       sanitizeError,
       withRedactionEvent: withRedactionEvent,
@@ -164,7 +171,7 @@ export async function withRun<T>(
         const { session } = await takeWorker();
         await session.run(
           { ...request, config: given },
-          opened,
+          used,
           {
             onLog: (level, message, fields) =>
               emit({
@@ -204,6 +211,40 @@ function requireHidden({ egress }: Manifest, { withoutSecrets }: ParsedConfig): 
     const path = `spec.properties.${field}`;
     throw new ConnectorError("CONNECTOR_INVALID", { path, problem: mustBeSecret });
   }
+}
+
+interface Containment {
+  readonly config: JsonObject;
+  readonly placeholders: Placeholders | undefined;
+  readonly limits: WorkerLimits;
+  readonly onDenied: (resource: string) => void;
+}
+
+/**
+ * The broker of an image runs it behind that of its requests. What is an image is the host's to
+ * say: no connector becomes one by its own word.
+ * @throws CONNECTOR_INVALID
+ */
+function contain(
+  { container }: ConnectorReference,
+  { egress, spec }: Manifest,
+  http: Broker,
+  { config, placeholders, limits, onDenied }: Containment,
+): Broker {
+  const isImage = egress.kind === "http" && egress.isImage === true;
+  if (isImage !== (container !== undefined))
+    throw new ConnectorError("CONNECTOR_INVALID", {
+      path: "egress.isImage",
+      problem: "is for images that the host runs, and no connector declares it",
+    });
+  if (!container || !placeholders) return http;
+  return createImageBroker(http, {
+    image: container,
+    config: withSubstitutes(config, spec, placeholders.placeholderOf, container.exposed),
+    placeholders,
+    limits: { memoryMb: imageMemoryMb(limits.memoryMb), silenceMs: limits.imageSilenceMs },
+    onDenied,
+  });
 }
 
 const hasPlaceholders = ({ egress }: Manifest) =>

@@ -63,27 +63,39 @@ function configExcess(config: JsonObject): string | undefined {
   return `is nested deeper than ${depth} levels`;
 }
 
-/** A valid configuration in which `substitute` gives what stands in place of each secret. */
+/**
+ * A valid configuration in which `substitute` gives what stands in place of each secret.
+ * @param kept paths of secret settings that stay as they are
+ */
 export function withSubstitutes(
   whole: JsonObject,
   spec: JsonObject,
   substitute: (secret: string) => string,
+  kept: readonly string[] = [],
 ): JsonObject {
-  return replace(whole, spec, substitute) as JsonObject;
+  return replace(whole, spec, substitute, kept) as JsonObject;
 }
 
 function replace(
   value: JsonValue,
   schema: JsonObject | undefined,
   substitute: (secret: string) => string,
+  kept: readonly string[],
+  path = "",
 ): JsonValue {
   if (!isJsonObject(value)) return value;
   const replaced: JsonObject = {};
   for (const [name, part] of Object.entries(value)) {
+    const here = `${path}${name}`;
     const partSchemas = propertySchemas(schema, name);
-    replaced[name] = partSchemas.some(isSecret)
-      ? replaceTexts(part, substitute)
-      : partSchemas.reduce((left: JsonValue, one) => replace(left, one, substitute), part);
+    if (kept.includes(here)) replaced[name] = part;
+    else
+      replaced[name] = partSchemas.some(isSecret)
+        ? replaceTexts(part, substitute)
+        : partSchemas.reduce(
+            (left: JsonValue, one) => replace(left, one, substitute, kept, `${here}.`),
+            part,
+          );
   }
   return replaced;
 }

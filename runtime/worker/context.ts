@@ -23,7 +23,7 @@ export function createContext(
     signal,
   };
   const context =
-    source.egress.kind === "http"
+    source.egress.kind === "http" && !source.egress.isImage
       ? { ...base, http: createHttpClient(calls, source.egress.errors ?? []) }
       : { ...base, connect: calls.connect };
   return Object.freeze(context) as unknown as Context<never, Egress>;

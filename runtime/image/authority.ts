@@ -1,29 +1,11 @@
 /**
- * The kit's own certificate authority: made once per process, kept in memory, trusted only by the
- * runs that are given it.
+ * A certificate authority of this process: made once, kept in memory, trusted only by the runs that
+ * are given it. The proxy of images ends TLS with it, and so does the conformance kit.
  */
 import type { webcrypto } from "node:crypto";
 import { isIP } from "node:net";
 import { createSecureContext, type SecureContext } from "node:tls";
 import type { X509Certificate } from "@peculiar/x509";
-
-// The library's dependency container asks for the reflect-metadata polyfill when it loads, and then
-// finds nothing in it: x509 registers classes without constructor parameters. An empty answer is
-// all it needs.
-const noMetadata = () => undefined;
-if (!("getMetadata" in Reflect))
-  Object.assign(Reflect, { getMetadata: noMetadata, getOwnMetadata: noMetadata });
-const {
-  AuthorityKeyIdentifierExtension,
-  BasicConstraintsExtension,
-  ExtendedKeyUsage,
-  ExtendedKeyUsageExtension,
-  KeyUsageFlags,
-  KeyUsagesExtension,
-  SubjectAlternativeNameExtension,
-  SubjectKeyIdentifierExtension,
-  X509CertificateGenerator,
-} = await import("@peculiar/x509");
 
 /** The flaw of a certificate, if it has one. */
 export type CertificateFlaw = "none" | "expired" | "untrusted" | "wrong-host";
@@ -56,10 +38,44 @@ export function openAuthority(): Promise<Authority> {
   return shared;
 }
 
+/**
+ * The library's dependency container asks for the reflect-metadata polyfill when it loads, and then
+ * finds nothing in it: x509 registers classes without constructor parameters. An empty answer is
+ * all it needs. It is loaded by those alone who run an image or the kit.
+ */
+async function loadX509() {
+  const noMetadata = () => undefined;
+  if (!("getMetadata" in Reflect))
+    Object.assign(Reflect, { getMetadata: noMetadata, getOwnMetadata: noMetadata });
+  const {
+    AuthorityKeyIdentifierExtension,
+    BasicConstraintsExtension,
+    ExtendedKeyUsage,
+    ExtendedKeyUsageExtension,
+    KeyUsageFlags,
+    KeyUsagesExtension,
+    SubjectAlternativeNameExtension,
+    SubjectKeyIdentifierExtension,
+    X509CertificateGenerator,
+  } = await import("@peculiar/x509");
+  return {
+    AuthorityKeyIdentifierExtension,
+    BasicConstraintsExtension,
+    ExtendedKeyUsage,
+    ExtendedKeyUsageExtension,
+    KeyUsageFlags,
+    KeyUsagesExtension,
+    SubjectAlternativeNameExtension,
+    SubjectKeyIdentifierExtension,
+    X509CertificateGenerator,
+  };
+}
+
 async function createAuthority(): Promise<Authority> {
+  const x509 = await loadX509();
   const [trusted, untrusted, serverKeys] = await Promise.all([
-    createIssuer(),
-    createIssuer(),
+    createIssuer(x509),
+    createIssuer(x509),
     generateKeys(),
   ]);
   const key = await toPrivatePem(serverKeys.privateKey);
@@ -69,7 +85,7 @@ async function createAuthority(): Promise<Authority> {
     const name = flaw === "wrong-host" ? anotherHost : host;
     const notAfter = new Date(Date.now() + (flaw === "expired" ? -dayMs : 365 * dayMs));
     const issuer = flaw === "untrusted" ? untrusted : trusted;
-    const cert = await issue(issuer, serverKeys, name, notAfter);
+    const cert = await issue(x509, issuer, serverKeys, name, notAfter);
     return createSecureContext({ key, cert: `${toPem(cert)}${toPem(issuer.certificate)}` });
   };
   return {
@@ -83,11 +99,19 @@ async function createAuthority(): Promise<Authority> {
   };
 }
 
-async function createIssuer(): Promise<Issuer> {
+type X509 = Awaited<ReturnType<typeof loadX509>>;
+
+async function createIssuer({
+  BasicConstraintsExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  SubjectKeyIdentifierExtension,
+  X509CertificateGenerator,
+}: X509): Promise<Issuer> {
   const keys = await generateKeys();
   const certificate = await X509CertificateGenerator.createSelfSigned({
     serialNumber: serialNumber(),
-    name: `CN=svc conformance test authority ${serialNumber().slice(0, 8)}`,
+    name: `CN=svc authority ${serialNumber().slice(0, 8)}`,
     notBefore: new Date(Date.now() - dayMs),
     notAfter: new Date(Date.now() + 3650 * dayMs),
     signingAlgorithm: algorithm,
@@ -106,6 +130,17 @@ async function createIssuer(): Promise<Issuer> {
  * section 4.2.1.1.
  */
 async function issue(
+  {
+    AuthorityKeyIdentifierExtension,
+    BasicConstraintsExtension,
+    ExtendedKeyUsage,
+    ExtendedKeyUsageExtension,
+    KeyUsageFlags,
+    KeyUsagesExtension,
+    SubjectAlternativeNameExtension,
+    SubjectKeyIdentifierExtension,
+    X509CertificateGenerator,
+  }: X509,
   issuer: Issuer,
   server: webcrypto.CryptoKeyPair,
   host: string,
@@ -113,7 +148,7 @@ async function issue(
 ): Promise<X509Certificate> {
   return await X509CertificateGenerator.create({
     serialNumber: serialNumber(),
-    subject: "CN=svc conformance test server",
+    subject: "CN=svc proxy",
     issuer: issuer.certificate.subject,
     notBefore: new Date(Math.min(Date.now(), notAfter.getTime()) - dayMs),
     notAfter,

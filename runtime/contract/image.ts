@@ -1,0 +1,44 @@
+/** Images that speak the Airbyte Protocol: what the host knows of them, and what the worker is told. */
+import type { ErrorRecord } from "./errors.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+
+/** An image as the host runs it: nothing in a connector's own words can name one. */
+export interface ContainedImage {
+  /** What Docker knows it by for good: `sha256:…`. */
+  readonly id: string;
+  /** `uid:gid`, or undefined for the image's own. */
+  readonly user: string | undefined;
+  /** Names that requests may go to, by TLS on port 443. */
+  readonly hosts: readonly string[];
+  /** Paths of secret settings that the image gets as they are. */
+  readonly exposed: readonly string[];
+}
+
+/** What makes a source of an image, in the worker: it comes as the document of the connector. */
+export interface ImageDocument {
+  readonly name: string;
+  readonly version: string;
+  readonly title: string;
+  readonly documentationUrl?: string | undefined;
+  /** `connectionSpecification` of its SPEC message. */
+  readonly spec: JsonObject;
+  readonly hosts: readonly string[];
+}
+
+/** What the worker asks the image for: one run of its program. */
+export interface ImageCommand {
+  readonly verb: "check" | "discover" | "read";
+  /** For read: a ConfiguredAirbyteCatalog. */
+  readonly catalog?: JsonObject | undefined;
+  /** For read: a list of AirbyteStateMessages, or what stood in a message of the old form. */
+  readonly state?: JsonValue | undefined;
+}
+
+/** How a run of the program ended, in the host's words. */
+export interface ImageEnding {
+  readonly exitCode: number;
+  /** What the last request came to, when that was no success. */
+  readonly refusal?: ErrorRecord | undefined;
+  /** The host has ended it, or could not start it. */
+  readonly error?: ErrorRecord | undefined;
+}
