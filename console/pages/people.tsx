@@ -321,7 +321,7 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
           value={days}
           min={1}
           max={30}
-          w="10rem"
+          w="14rem"
           onChange={(next) => setDays(Number(next) || 7)}
         />
         <Textarea

@@ -99,7 +99,7 @@ function Form({
         value={days}
         min={1}
         max={365}
-        w="10rem"
+        w="14rem"
         onChange={(next) => setDays(Number(next) || 1)}
       />
     </DialogForm>
