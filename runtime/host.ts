@@ -174,6 +174,8 @@ export {
 } from "./host/registry.ts";
 export { packageVersion } from "./host/version.ts";
 export { type Authority, type CertificateFlaw, openAuthority } from "./image/authority.ts";
+export { askDocker } from "./image/docker.ts";
+export { type OpenImageOptions, openImage } from "./image/open-image.ts";
 export { type AccessTokenOptions, validAccessToken } from "./oauth/access-token.ts";
 export { type Refusal, refusals } from "./oauth/callback.ts";
 export {

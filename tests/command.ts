@@ -14,9 +14,12 @@ export interface Ran {
   readonly err: string;
 }
 
-/** Runs one command line in a folder. */
+/**
+ * Runs one command line in a folder.
+ * @param build undefined: a command of the runtime's own
+ */
 export async function runCommand(
-  build: CommandBuilder,
+  build: CommandBuilder | undefined,
   cwd: string,
   argv: readonly string[],
   changes: Partial<CliEnvironment> = {},
@@ -42,7 +45,7 @@ export async function runCommand(
       onSignal: () => ({ [Symbol.dispose]: () => undefined }),
       ...changes,
     },
-    { [name]: { summary: "", load: async () => build } },
+    build ? { [name]: { summary: "", load: async () => build } } : {},
   );
   return { code, ...written };
 }

@@ -1,0 +1,204 @@
+/**
+ * Images in the runtime: a well-made one is read like any connector, and one that means harm meets
+ * walls.
+ */
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import {
+  askDocker,
+  createHost,
+  type HostEvent,
+  openImage,
+  type WorkerLimits,
+} from "svc-connectors/host";
+import { beforeAll, describe, expect, test } from "vitest";
+import { buildImages, hasDocker } from "../fixtures/images/docker.ts";
+import { answerNotes, notebook } from "../fixtures/reference/provider.ts";
+import { createCertificateAuthority } from "../simulators/certificates.ts";
+import { answerJson, providerName, startProvider } from "../simulators/loopback.ts";
+import { runCommand } from "./command.ts";
+import { createMemorySink } from "./memory-sink.ts";
+
+const token = "the-token-of-this-account-0123456789";
+const privateKey = "the-key-of-this-account-abcdefghijklm";
+
+describe.skipIf(!hasDocker)("with Docker", () => {
+  beforeAll(() => buildImages("reference", "hostile"), 600_000);
+
+  test("a well-made image is read into DuckDB, signs with a token that it does not have, and goes on from its state", async () => {
+    const authority = await createCertificateAuthority();
+    const certificate = await authority.issue(["api.notes.example.com"]);
+    const rows = { ...notebook, notes: notebook.notes.slice(0, 5) };
+    let book = rows;
+    await using provider = await startProvider(
+      ({ method, url, headers }, response) => {
+        const isAllowed = headers.authorization === `Bearer ${token}`;
+        const target = new URL(url, "https://api.notes.example.com");
+        const { status, body } = answerNotes(book, method, target, isAllowed);
+        response.writeHead(status, { "content-type": "application/json" }).end(body);
+      },
+      { certificate },
+    );
+    const cwd = await mkdtemp(join(tmpdir(), "svc-image-test-"));
+    const read = () =>
+      runCommand(
+        undefined,
+        cwd,
+        [
+          ...["read", "image:svc-test-reference", "--config", "c.json", "--out", "x.duckdb"],
+          ...["--incremental", "--allow-host", "api.notes.example.com"],
+        ],
+        {
+          createHost: (options) =>
+            createHost({ ...options, seams: { ...provider.seams, ca: authority.caPem } }),
+        },
+      );
+    try {
+      await writeFile(join(cwd, "c.json"), JSON.stringify({ api_token: token }));
+      const first = await read();
+      expect([first.code, first.err]).toEqual([0, expect.anything()]);
+      book = notebook;
+      const count = provider.received.length;
+      expect(await read()).toMatchObject({ code: 0 });
+      expect(provider.received.slice(count).map(({ url }) => url)[0]).toContain("cursor=");
+      const db = await DuckDBInstance.create(join(cwd, "x.duckdb"));
+      const connection = await db.connect();
+      const found = await connection.runAndReadAll("SELECT id FROM notes ORDER BY id");
+      expect(found.getRows().flat()).toEqual(notebook.notes.map(({ id }) => id));
+      connection.closeSync();
+      db.closeSync();
+    } finally {
+      await rm(cwd, { recursive: true });
+    }
+  });
+
+  describe("an image that means harm", () => {
+    const minted = "minted-by-the-provider-9876543210-abcdefgh";
+    const open = (exposed: readonly string[] = []) =>
+      openImage("svc-test-hostile", { hosts: [providerName], exposed, memoryMb: 256 });
+    const stream = {
+      name: "things",
+      json_schema: {
+        type: "object",
+        properties: Object.fromEntries(
+          [
+            ...["id", "public", "machine", "name", "another", "port", "address", "plain", "root"],
+            ...["own", "temporary", "gate", "environment", "files", "docker", "user", "rights"],
+            ...["privileges", "mount", "stopped", "few", "token", "answer", "again", "minted"],
+            ...["given", "length", "other"],
+          ].map((name) => [name, { type: name === "id" ? "integer" : "string" }]),
+        ),
+      },
+      supported_sync_modes: ["full_refresh", "incremental"] as const,
+      source_defined_cursor: true,
+      default_cursor_field: ["id"],
+      source_defined_primary_key: [["id"]],
+      is_resumable: false,
+    };
+
+    /** Reads its one stream; what it tries is the job. */
+    async function attack(
+      job: string,
+      { exposed, limits }: { exposed?: string[]; limits?: Partial<WorkerLimits> } = {},
+    ) {
+      await using provider = await startProvider(({ headers }, response) =>
+        answerJson(response, 200, { access_token: minted, echo: headers.authorization }),
+      );
+      await using host = createHost({ seams: provider.seams, ...(limits ? { limits } : {}) });
+      const sink = createMemorySink();
+      const events: HostEvent[] = [];
+      const summary = await host.read(
+        await open(exposed),
+        {
+          config: { api_token: token, private_key: privateKey, job },
+          catalog: { streams: [{ stream, sync_mode: "incremental" }] },
+        },
+        sink,
+        { onEvent: (event) => events.push(event) },
+      );
+      const row = sink.rows("things")[0] as Record<string, string> | undefined;
+      const everything = JSON.stringify([sink.events, summary, events]);
+      return { row, summary, events, everything, received: provider.received };
+    }
+
+    test("reaches its allowed host and nothing else, may write to memory alone, and has no rights", async () => {
+      const { row, summary, events } = await attack("walls");
+      expect(row).toEqual({
+        id: 1,
+        ...{ public: "OSError", machine: "OSError", name: "gaierror" },
+        ...{ another: "HTTP/1.1 403 Forbidden", port: "HTTP/1.1 403 Forbidden" },
+        ...{ address: "HTTP/1.1 403 Forbidden", plain: "HTTP/1.1 403 Forbidden" },
+        ...{ root: "OSError", own: "OSError", temporary: "reached", mount: "refused" },
+        ...{ gate: "PermissionError", environment: "PermissionError", files: "PermissionError" },
+        ...{ docker: "False", user: "65534", rights: "0000000000000000", privileges: "1" },
+      });
+      const denied = events.flatMap((event) => (event.type === "denied" ? [event.resource] : []));
+      expect(denied).toEqual([
+        "the host evil.example.com",
+        `port 22 of ${providerName}`,
+        "the host 10.0.0.1",
+        "the network without TLS",
+      ]);
+      expect(summary.status).toBe("succeeded");
+    });
+
+    test("shows by no channel what its token is, nor one that the provider mints for it", async () => {
+      const { row, everything, received, summary } = await attack("leaks");
+      expect(received.map(({ headers }) => headers.authorization)).toEqual([
+        `Bearer ${token}`,
+        `Bearer ${minted}`,
+      ]);
+      // What it has encoded or cut itself stays worthless.
+      for (const name of ["x-encoded", "x-cut"])
+        expect(received[0]?.headers[name]).not.toContain(token.slice(0, 12));
+      expect(row?.token).toBe("[redacted]");
+      for (const one of [token, minted, Buffer.from(token).toString("base64").slice(0, 30)])
+        expect(everything).not.toContain(one);
+      expect(everything).not.toMatch(/leaked|[0-9A-Za-z]{32}/);
+      expect(summary.error?.code).toBe("CONNECTOR_FAILED");
+    });
+
+    test("gets a secret as it is when the operator exposes that one, and rows still hide it", async () => {
+      const { row, everything } = await attack("exposed", { exposed: ["private_key"] });
+      expect(row).toEqual({
+        id: 1,
+        given: "[redacted]",
+        length: `${privateKey.length}`,
+        other: "False",
+      });
+      expect(everything).not.toContain(privateKey);
+    });
+
+    test("forks until its limit, and ends with its container", async () => {
+      const { row } = await attack("forks");
+      expect(row).toEqual({ id: 1, stopped: "BlockingIOError", few: "True" });
+    });
+
+    test.each([
+      ["memory", "CONNECTOR_OUT_OF_MEMORY"],
+      ["endless", "CONNECTOR_PROTOCOL"],
+      ["endless-line", "CONNECTOR_PROTOCOL"],
+      ["forged", "CONNECTOR_PROTOCOL"],
+      ["dies", "CONNECTOR_EXITED"],
+      ["silent", "CONNECTOR_TIMEOUT"],
+    ])("that tries %s ends with %s, without a row and without a word of its own", async (job, code) => {
+      const limits = job === "silent" ? { imageSilenceMs: 400 } : {};
+      const { summary, row, everything } = await attack(job, {
+        limits: { memoryMb: 64, ...limits },
+      });
+      expect([summary.status, summary.error?.code, row]).toEqual(["failed", code, undefined]);
+      expect(everything).not.toContain("nobody catches");
+    });
+
+    test("leaves nothing behind: no container, no file", async () => {
+      const { output } = await askDocker(["ps", "-a", "--format", "{{.Names}}"]);
+      expect(output.split("\n").filter((name) => name.startsWith("svc-image-"))).toEqual([]);
+      const own = (await readdir("/dev/shm")).filter((name) =>
+        name.startsWith(`svc-image-${process.pid}-`),
+      );
+      expect(own).toEqual([]);
+    });
+  });
+});
