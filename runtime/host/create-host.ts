@@ -57,6 +57,7 @@ export function createHost(options: HostOptions = {}): Host {
     async spec(connector, verb = {}) {
       const { worker, manifest } = await pool.take(connector, verb.signal);
       worker.kill(new ConnectorError("CANCELLED"));
+      if (keepsWorkers) await worker.ended; // until then it serves no other run
       return parseManifest(manifest);
     },
     async check(connector, config, verb = {}) {

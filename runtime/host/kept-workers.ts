@@ -1,7 +1,7 @@
 /**
  * Workers that serve one run after another, for the conformance kit: to start one takes longer than
- * most runs do. To whoever runs a connector each looks like a worker of its own, which ends with its
- * run. One that does not say that its run has left nothing behind serves no further one.
+ * most runs do. To whoever runs a connector each looks like a worker of its own, which ends with
+ * its run. One that does not say that its run has left nothing behind serves no further one.
  * @see runtime/worker/kept.ts
  */
 import { Duplex } from "node:stream";
@@ -132,7 +132,10 @@ function openRun(kept: Kept, release: () => void): WorkerProcess {
       done(null);
     },
   });
-  process.ended.then((reason) => ended.resolve(reason));
+  process.ended.then((reason) => {
+    clearTimeout(looking);
+    ended.resolve(reason);
+  });
   kept.run = {
     take(bytes) {
       if (isOver) kept.waiting.push(bytes);
@@ -165,7 +168,7 @@ function openRun(kept: Kept, release: () => void): WorkerProcess {
       wire.destroy();
       if (!mayBeKept) return process.kill(reason);
       if (isUnused && !looking) createFrameWriter(process.wire).send(frameKind.release, 0);
-      looking ??= setTimeout(() => process.kill(reason), lookMs);
+      looking ??= setTimeout(() => process.kill(reason), lookMs).unref();
     },
   };
 }

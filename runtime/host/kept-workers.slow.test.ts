@@ -1,0 +1,77 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createHost } from "./create-host.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-kept-"));
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+  await writeFile(join(folder, "part.js"), "export const part = { loads: 0 };");
+  await writeFile(join(folder, "old.cjs"), "module.exports = { loads: 0 };");
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** The processes of two runs, and how often its modules have been loaded when each began. */
+async function runTwice(name: string, code: string) {
+  const file = join(folder, `${name}.js`);
+  await writeFile(
+    file,
+    `import { bearer, defineSource, http, secret, Type } from "svc-connectors";
+     import { part } from "./part.js";
+     import old from "./old.cjs";
+     ${code}
+     export default defineSource({
+       id: "conn_kept", version: "1.0.0", title: [process.pid, ++part.loads, ++old.loads].join(" "),
+       spec: Type.Object({ token: secret(Type.String({ title: "Token", description: "A token." })) }, { additionalProperties: false }),
+       egress: http({ baseUrl: "https://api.example.com", auth: bearer("token") }),
+       streams: [], async check() {}, async *read() {},
+     });`,
+  );
+  await using host = createHost({ keepsWorkers: true });
+  const connector = { name, url: pathToFileURL(file).href };
+  const seen: string[][] = [];
+  for (const _ of [1, 2]) seen.push((await host.spec(connector)).title.split(" "));
+  const [first = [], second = []] = seen;
+  return { isKept: first[0] === second[0], loads: [first.slice(1), second.slice(1)] };
+}
+
+test("a kept worker serves the next run with modules of its own", async () => {
+  expect(await runTwice("good", "setTimeout(() => {}, 1_000).close();")).toEqual({
+    isKept: true,
+    loads: [
+      ["1", "1"],
+      ["1", "1"],
+    ],
+  });
+});
+
+test.each([
+  ["a global", "globalThis.left = 1;"],
+  ["a changed prototype", "Array.prototype.left = 1;"],
+  ["a changed hidden prototype", "Object.getPrototypeOf(function* () {}).left = 1;"],
+  ["a replaced function", "JSON.parse = () => ({});"],
+  ["a changed built-in module", "import fs from 'node:fs'; fs.readFile = undefined;"],
+  ["a built-in's changed class", "import { Agent } from 'node:http'; Agent.prototype.left = 1;"],
+  ["output", "console.log('left');"],
+  ["a listener of the process", "process.on('left', () => {});"],
+  ["a timer", "setInterval(() => {}, 1_000);"],
+  ["a timer that holds nothing", "setInterval(() => {}, 1_000).unref();"],
+  ["a deadline", "AbortSignal.timeout(1_000);"],
+  ["a frozen object", "Object.freeze(Math);"],
+  [
+    "an attempt at what the sandbox refuses",
+    "import('node:fs').then(({ writeFileSync }) => writeFileSync('/tmp/left', '')).catch(() => {});",
+  ],
+])("a worker whose run leaves %s behind serves no further one", async (name, code) => {
+  const { isKept, loads } = await runTwice(name.replaceAll(/\W/g, "-"), code);
+  expect({ isKept, loads }).toEqual({
+    isKept: false,
+    loads: [
+      ["1", "1"],
+      ["1", "1"],
+    ],
+  });
+});
