@@ -258,7 +258,7 @@ export interface schemas {
   RunReverseEtlActivationResult: { runId: string; activationId: string; status: "queued" };
   RunReverseEtlActivationResultOrApprovalResponse: { request_id: schemas["RequestId"]; data: schemas["RunReverseEtlActivationResult"] | schemas["Approval"] };
   RunStatus: "queued" | "querying" | "processing" | "reporting" | "succeeded" | "warning" | "failed" | "cancelled" | "interrupted" | "skipped";
-  Schedule: { type: "manual" | "basic" | "cron"; units?: number | undefined; time_unit?: "minutes" | "hours" | "days" | "weeks" | undefined; cron_expression?: string | undefined; cron_timezone?: string | undefined };
+  Schedule: { type: "manual" | "basic" | "cron" | "continuous"; units?: number | undefined; time_unit?: "minutes" | "hours" | "days" | "weeks" | undefined; cron_expression?: string | undefined; cron_timezone?: string | undefined };
   SchedulePreview: { time_zone: string; next_runs: ({ at: string; local_time: string })[] };
   SchedulePreviewResponse: { request_id: schemas["RequestId"]; data: schemas["SchedulePreview"] };
   SchemaChange: { stream: string; type: string; column?: string | undefined; from?: string | undefined; to?: string | undefined };

@@ -64,6 +64,7 @@ export const spoken = (word: string): string => {
 export function scheduleWords(schedule: Schedule): string {
   const { type, units = 1, time_unit: unit = "hours" } = schedule;
   if (type === "manual") return "By hand";
+  if (type === "continuous") return "Continuously";
   if (type === "basic")
     return units === 1 ? `Every ${unit.slice(0, -1)}` : `Every ${units} ${unit}`;
   const { cron_expression: cron = "", cron_timezone: zone = "UTC" } = schedule;

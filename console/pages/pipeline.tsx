@@ -316,6 +316,9 @@ function Settings({ pipeline }: Of) {
           value={schedule}
           onChange={setSchedule}
           isReadOnly={!mayWrite}
+          canFollow={
+            pipeline.replication_lag_bytes !== null || pipeline.schedule.type === "continuous"
+          }
         />
       </div>
       <PolicyField value={policy} onChange={setPolicy} isReadOnly={!mayWrite} />

@@ -9,7 +9,7 @@ import type { schemas } from "../api/schema.ts";
 import { dailyTime } from "../model/words.ts";
 
 type Schedule = schemas["Schedule"];
-type Way = "manual" | "basic" | "daily" | "cron";
+type Way = "manual" | "basic" | "daily" | "cron" | "continuous";
 
 const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const zones = [...new Set([here, "UTC", ...Intl.supportedValuesOf("timeZone")])];
@@ -23,16 +23,20 @@ const first: Readonly<Record<Way, Schedule>> = {
   basic: { type: "basic", units: 6, time_unit: "hours" },
   daily: { type: "cron", cron_expression: "0 6 * * *", cron_timezone: here },
   cron: { type: "cron", cron_expression: "0 6 * * 1-5", cron_timezone: here },
+  continuous: { type: "continuous" },
 };
 
 export function ScheduleField({
   value,
   onChange,
   isReadOnly = false,
+  canFollow = value.type === "continuous",
 }: {
   readonly value: Schedule;
   readonly onChange: (schedule: Schedule) => void;
   readonly isReadOnly?: boolean | undefined;
+  /** Whether it may run all the time: its streams are read from a log of changes. */
+  readonly canFollow?: boolean | undefined;
 }) {
   const [way, setWay] = useState(() => wayOf(value));
   const { cron_expression: cron = "", cron_timezone: zone = "UTC" } = value;
@@ -51,6 +55,7 @@ export function ScheduleField({
           { value: "basic", label: "Every" },
           { value: "daily", label: "Daily" },
           { value: "cron", label: "Cron" },
+          ...(canFollow ? [{ value: "continuous", label: "Continuously" }] : []),
         ]}
       />
       {way === "basic" ? (
@@ -109,6 +114,8 @@ export function ScheduleField({
       ) : null}
       {value.type === "manual" ? (
         <span className="dim">It runs when somebody starts it.</span>
+      ) : value.type === "continuous" ? (
+        <span className="dim">It runs all the time, one job after another.</span>
       ) : (
         <NextTimes schedule={value} />
       )}

@@ -15,11 +15,16 @@ import {
   startPostgres,
 } from "../../simulators/postgres-server.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
-import { attemptRows, jobRow } from "../../tests/control-jobs.ts";
+import { addJob, attemptRows, jobRow } from "../../tests/control-jobs.ts";
 import { firstLine, killed, startProgram } from "../../tests/control-process.ts";
 import type { WorkerOptions } from "../../tests/job-process.ts";
+import { findPipeline } from "../pipelines/rows.ts";
+import { jobStreams } from "../pipelines/selection.ts";
+import { loadSelection } from "../pipelines/streams.ts";
+import { namingOf } from "../pipelines/table-names.ts";
 import { readReplicationLag } from "../telemetry/replication-lag.ts";
 import { openKeyring } from "../vault/keyring.ts";
+import { follow } from "./follow.ts";
 import { startJobs } from "./worker.ts";
 
 const soon = { timeout: 100_000, interval: 50 };
@@ -244,5 +249,153 @@ describe.skipIf(findPostgres() === undefined)("a pipeline that reads the log", (
     await succeeded(lost);
     expect((await jobRow(api, lost)).attempt).toBe(2);
     await expectSame([]);
+  });
+
+  describe("that is continuous", () => {
+    let source: PostgresDatabase;
+    let target: PostgresDatabase;
+    let ends: { readonly source_id: string; readonly destination_id: string };
+    const schedule = { type: "continuous" };
+    const streams = [{ name: "orders", namespace: "public" }];
+    beforeAll(async () => {
+      source = await postgres.createDatabase();
+      target = await postgres.createDatabase();
+      await source.query(
+        "CREATE TABLE orders (id int PRIMARY KEY); CREATE TABLE plain (id int PRIMARY KEY); CREATE PUBLICATION svc FOR TABLE orders",
+      );
+      const replication = { publication: "svc", slot: "svc_on" };
+      const { source_id } = await addEnd("/sources", "conn_postgres", source, { replication });
+      const connector = "conn_postgres_destination";
+      const { destination_id } = await addEnd("/destinations", connector, target, {});
+      ends = { source_id, destination_id };
+    });
+
+    const jobsOf = (pipelineId: string) =>
+      api.db
+        .selectFrom("jobs")
+        .selectAll()
+        .where("pipeline_id", "=", pipelineId)
+        .orderBy("created_at")
+        .execute();
+
+    test("is refused where a stream is read by queries, also when it comes later", async () => {
+      const body = { ...ends, name: "mixed", schedule };
+      const queried = [...streams, { name: "plain", namespace: "public" }];
+      const refused = await api.call("POST", "/pipelines", { body: { ...body, streams: queried } });
+      expect(refused.body.details).toMatchObject({
+        reason: "invalid_schedule",
+        errors: [{ path: "schedule.type", message: expect.stringContaining("public.plain") }],
+      });
+      const { pipeline_id } = await ask("POST", "/pipelines", {
+        ...body,
+        schedule: { type: "manual" },
+        streams: queried,
+        prefix: "mixed_",
+      });
+      const changed = await api.call("PATCH", `/pipelines/${pipeline_id}`, { body: { schedule } });
+      expect(changed.body.details).toMatchObject({ reason: "invalid_schedule" });
+      await ask("PATCH", `/pipelines/${pipeline_id}`, { streams, schedule });
+      const back = await api.call("PATCH", `/pipelines/${pipeline_id}`, {
+        body: { streams: queried },
+      });
+      expect(back.body.details).toMatchObject({ reason: "invalid_schedule" });
+      await ask("POST", `/pipelines/${pipeline_id}/pause`, {});
+    });
+
+    test("brings changes while one job runs, lets the server forget, and ends when it is paused", async () => {
+      await using _worker = await startJobs(api.control.services);
+      const { pipeline_id } = await ask("POST", "/pipelines", { ...ends, schedule, streams });
+      const arrives = async (id: number) => {
+        await source.query(`INSERT INTO orders VALUES (${id})`);
+        await vi.waitFor(
+          async () =>
+            expect(await target.query(`SELECT FROM _svc_orders WHERE id = ${id}`)).toHaveLength(1),
+          soon,
+        );
+      };
+      const confirmed = async () =>
+        (
+          await source.query(
+            "SELECT confirmed_flush_lsn::text FROM pg_replication_slots WHERE slot_name = 'svc_on'",
+          )
+        )[0]?.confirmed_flush_lsn;
+      await vi.waitFor(async () => {
+        const isRead = "SELECT FROM pg_replication_slots WHERE slot_name = 'svc_on' AND active";
+        expect(await source.query(isRead)).toHaveLength(1);
+      }, soon);
+      await arrives(1);
+      const before = await confirmed();
+      await arrives(2);
+      await arrives(3);
+      expect(await confirmed()).not.toBe(before);
+      const [job, ...others] = await jobsOf(pipeline_id);
+      expect([job?.status, others]).toEqual(["running", []]);
+      await ask("POST", `/pipelines/${pipeline_id}/pause`, {});
+      await source.query("INSERT INTO orders VALUES (4)");
+      await succeeded(String(job?.id));
+      expect(await jobsOf(pipeline_id)).toHaveLength(1);
+      expect(await target.query("SELECT FROM _svc_orders")).toHaveLength(4);
+    });
+
+    test("lasts its slice of time, a short one when others wait, and begins its next job itself", async () => {
+      const { pipeline_id } = await ask("POST", "/pipelines", {
+        ...ends,
+        name: "slices",
+        schedule,
+        streams,
+        prefix: "slices_",
+      });
+      const { services } = api.control;
+      let nowMs = services.clock.now();
+      const clock = { ...services.clock, now: () => nowMs };
+      const pipeline = await findPipeline(api.db, api.first.id, pipeline_id);
+      const { agreed } = await loadSelection(api.db, pipeline_id);
+      const chosen = jobStreams(namingOf(pipeline), agreed, {});
+      const start = (isPart = false) =>
+        follow(
+          {
+            services: { ...services, clock },
+            job: { workspace_id: api.first.id, job_type: "sync" },
+            signal: new AbortController().signal,
+          } as never,
+          pipeline,
+          {
+            ...chosen,
+            isPart,
+            failures: [],
+            restarting: [],
+            selectionVersion: pipeline.selection_version,
+          },
+        );
+      const alone = start();
+      expect(await alone.nextWait()).toBe(20_000);
+      nowMs += 595_000;
+      expect(await alone.nextWait()).toBe(5_000);
+      nowMs += 5_000;
+      expect(await alone.nextWait()).toBeUndefined();
+      expect(await start(true).nextWait()).toBeUndefined();
+
+      const shared = start();
+      const waiting = await addJob(api);
+      nowMs += 29_000;
+      expect(await shared.nextWait()).toBe(20_000);
+      nowMs += 1_000;
+      expect(await shared.nextWait()).toBeUndefined();
+      await api.db.deleteFrom("jobs").where("id", "=", waiting).execute();
+
+      const end = async () => {
+        const result = shared.end({ status: "succeeded" });
+        if (result.status === "succeeded")
+          await api.db.transaction().execute(async (tx) => result.commit?.(tx));
+        return (await jobsOf(pipeline_id)).map(({ status, trigger }) => [status, trigger]);
+      };
+      const next = [["pending", "schedule"]];
+      expect(await end()).toEqual(next);
+      expect(await end(), "one that is under way already is the next one").toEqual(next);
+      await api.db.deleteFrom("jobs").where("pipeline_id", "=", pipeline_id).execute();
+      await ask("POST", `/pipelines/${pipeline_id}/pause`, {});
+      expect(await end()).toEqual([]);
+      expect(await shared.nextWait()).toBeUndefined();
+    });
   });
 });

@@ -27,6 +27,7 @@ import { type ChangedColumns, createChangedColumns } from "./changed-columns.ts"
 import { clearStreams, runClear } from "./clear.ts";
 import { type Comparison, compareKeys, isFollowed } from "./compare-keys.ts";
 import { toAttemptResult, toFailure } from "./failure.ts";
+import { again, follow } from "./follow.ts";
 import { createLag, type Lag } from "./lag.ts";
 import { createLeftOut, type LeftOut } from "./left-out.ts";
 import { openParts, type SyncParts } from "./sync-parts.ts";
@@ -39,9 +40,6 @@ export const createSyncRunner =
     // Who fails: what is asked of the source until the destination is opened, or the other way
     // round.
     const failing: Side = { origin: "source" };
-    const leftOut = createLeftOut();
-    const changedColumns = createChangedColumns(attempt);
-    const lag = createLag(attempt);
     try {
       const parts = await openParts(attempt);
       const { source } = parts;
@@ -66,24 +64,56 @@ export const createSyncRunner =
         failing.origin = "source";
       }
       const hashKey = await hashKeyOf(attempt, streams);
-      const summary = await telemetry.inSpan("read", facts, () =>
-        read(host, attempt, parts, { ...streams, hashKey }, failing, facts, {
-          leftOut,
-          changedColumns,
-          lag,
-        }),
-      );
-      if (summary?.status === "succeeded") lag.end();
-      await changedColumns.note(attempt.services.database.db, parts.pipeline.id);
-      await leftOut.note(attempt.services.database.db, attempt, parts.pipeline.id, summary);
-      const comparison = await telemetry.inSpan("compare keys", facts, () =>
-        compareKeys(host, attempt, parts, { streams: streams.streams, summary, hashKey, verb }),
-      );
-      return await conclude(attempt, parts, streams, { summary, comparison }, failing);
+      const round = (of: AttemptStreams, waitMs?: number) =>
+        bring(host, attempt, parts, of, { failing, facts, hashKey, waitMs });
+      const following = follow(attempt, parts.pipeline, streams);
+      let result = await round(streams);
+      while (result.status === "succeeded") {
+        const waitMs = await following.nextWait();
+        if (waitMs === undefined) break;
+        result = await round(again(streams), waitMs);
+      }
+      return following.end(result);
     } catch (error) {
       return toAttemptResult(error, failing.origin, now(attempt));
     }
   };
+
+interface Round {
+  readonly failing: Side;
+  readonly facts: Ends;
+  readonly hashKey: ReadRequest["hashKey"];
+  /** How long changes may be waited for; undefined: it is the first round. */
+  readonly waitMs: number | undefined;
+}
+
+/** Brings the streams to the destination once. */
+async function bring(
+  host: Host,
+  attempt: JobAttempt,
+  parts: SyncParts,
+  streams: AttemptStreams,
+  round: Round,
+): Promise<AttemptResult> {
+  const { telemetry, database } = attempt.services;
+  const { facts, failing, hashKey } = round;
+  const notes = {
+    leftOut: createLeftOut(),
+    changedColumns: createChangedColumns(attempt),
+    lag: createLag(attempt),
+  };
+  const summary = await telemetry.inSpan("read", facts, () =>
+    read(host, attempt, parts, streams, round, notes),
+  );
+  if (summary?.status === "succeeded") notes.lag.end();
+  await notes.changedColumns.note(database.db, parts.pipeline.id);
+  await notes.leftOut.note(database.db, attempt, parts.pipeline.id, summary);
+  const verb = { ...parts.source.options, onEvent: toLog(attempt, parts.source.options) };
+  const comparison = await telemetry.inSpan("compare keys", facts, () =>
+    compareKeys(host, attempt, parts, { streams: streams.streams, summary, hashKey, verb }),
+  );
+  return await conclude(attempt, parts, streams, { summary, comparison }, failing);
+}
 
 /** Ids of the connectors, for metrics and traces. */
 type Ends = LabelsOf<"svc_rows_committed_total">;
@@ -96,11 +126,13 @@ const now = ({ services }: JobAttempt) => new Date(services.clock.now());
 
 const levels = { DEBUG: "debug", INFO: "info", WARN: "warn" } as const;
 
+/** @param isWhole false: of what is done over and over only warnings stay in the log */
 const toLog =
-  (attempt: JobAttempt, { onEvent }: VerbOptions = {}) =>
+  (attempt: JobAttempt, { onEvent }: VerbOptions = {}, isWhole = true) =>
   (event: HostEvent) => {
     onEvent?.(event);
-    attempt.log(levels[eventLevel(event)], eventText(event));
+    const level = levels[eventLevel(event)];
+    if (isWhole || level === "warn") attempt.log(level, eventText(event));
   };
 
 /** What people are told of besides the rows. */
@@ -120,15 +152,14 @@ async function read(
   host: Host,
   attempt: JobAttempt,
   { source, destination, pipeline }: SyncParts,
-  { catalog, streams, isPart, hashKey }: AttemptStreams & Pick<ReadRequest, "hashKey">,
-  failing: Side,
-  facts: Ends,
+  { catalog, streams, isPart }: AttemptStreams,
+  { failing, facts, hashKey, waitMs }: Round,
   { leftOut, changedColumns, lag }: Notes,
 ): Promise<ReadSummary | undefined> {
   const { services, job, fence, progress } = attempt;
   progress.expect(catalog.streams.map(({ stream }) => stream));
   if (streams.length === 0) return undefined;
-  attempt.log("info", "Streams are read.", { streams: streams.length });
+  if (waitMs === undefined) attempt.log("info", "Streams are read.", { streams: streams.length });
   const { reference, config, options } = destination;
   failing.origin = "destination";
   await using opened = await services.destinations.write(
@@ -145,7 +176,7 @@ async function read(
         services.telemetry.count("svc_rows_committed_total", facts, rowCount);
       },
     },
-    { ...options, onEvent: toLog(attempt) },
+    { ...options, onEvent: toLog(attempt, {}, waitMs === undefined) },
   );
   failing.origin = "source";
   const followed = streams
@@ -159,9 +190,10 @@ async function read(
       state: opened.sink.savedState(),
       hashKey,
       isPart,
+      waitMs,
       parallelStreams: pipeline.parallel_streams,
     };
-    const log = toLog(attempt, source.options);
+    const log = toLog(attempt, source.options, waitMs === undefined);
     return await host.read(source.reference, request, sink, {
       ...source.options,
       onEvent: (event) => {

@@ -37,7 +37,11 @@ const takeDue = (tx: Db, failed: readonly string[], now: Date): Promise<Pipeline
     .executeTakeFirst();
 
 /** Why a time passes without a job. */
-const leftOut: readonly Reason[] = ["sync_already_running", "connector_disabled", "not_found"];
+export const leftOut: readonly Reason[] = [
+  "sync_already_running",
+  "connector_disabled",
+  "not_found",
+];
 
 async function enqueueDue(tx: Db, pipeline: PipelineRow, now: Date): Promise<void> {
   const { next_run_at: dueAt } = pipeline;

@@ -18,13 +18,26 @@ import {
   selectionProperties,
 } from "../pipelines/parts.ts";
 import { withRestarts } from "../pipelines/restarts.ts";
-import { findPipeline, lockPipeline, requireUnlocked } from "../pipelines/rows.ts";
-import { nextRunAfter, parseSchedule, ScheduleBody } from "../pipelines/schedule.ts";
+import {
+  findPipeline,
+  lockPipeline,
+  type PipelineRow,
+  requireUnlocked,
+} from "../pipelines/rows.ts";
+import {
+  nextRunAfter,
+  parseSchedule,
+  requireFollowed,
+  ScheduleBody,
+} from "../pipelines/schedule.ts";
 import { schemaChangePolicies } from "../pipelines/schema-changes.ts";
 import { PipelineWithStreams, withStreams } from "../pipelines/schemas.ts";
 import { requireOwnTables } from "../pipelines/selecting.ts";
-import { loadSelection, type Selection, saveSelection } from "../pipelines/streams.ts";
+import type { AgreedStream } from "../pipelines/selection.ts";
+import { loadAgreed, loadSelection, type Selection, saveSelection } from "../pipelines/streams.ts";
 import { namingOf } from "../pipelines/table-names.ts";
+import type { Db } from "../store/database.ts";
+import type { Schedule } from "../store/tables.ts";
 
 /** Errors of a pipeline's selection, the asking of its source included. */
 const partErrors = [
@@ -95,8 +108,10 @@ export const createPipeline = defineWrite({
     const parts = await partsOfNew(ctx, body);
     const { ends, naming } = parts;
     const known = await checkRequest(ctx, ends, body as SelectionRequest, naming);
-    if (known.selection)
+    if (known.selection) {
+      requireFollowed(parts.schedule, known.selection.agreed);
       await requireFreeTables(ctx.db, { ...ends, naming, agreed: known.selection.agreed });
+    }
     return { ...parts, isKnown: known.isKnown };
   },
   asks: ({ isKnown }) => !isKnown,
@@ -109,6 +124,7 @@ export const createPipeline = defineWrite({
   async commit(tx, ctx, { body }, { ends, schedule, naming, selection }) {
     const { workspaceId, now } = ctx;
     const { source, destination } = ends;
+    requireFollowed(schedule, selection.agreed);
     await holdEnds(tx, ends);
     for (const { connector_id } of [source, destination])
       if (!(await isEnabled(tx, connector_id)))
@@ -188,6 +204,18 @@ async function partsOfChange(
   return { row, schedule, naming, ends };
 }
 
+/** As the pipeline will be: with a new schedule, with new streams, or both. */
+async function requireFollowedAfter(
+  db: Db,
+  row: PipelineRow,
+  schedule: Schedule | undefined,
+  agreed: readonly AgreedStream[] | undefined,
+): Promise<void> {
+  const after = schedule ?? row.schedule;
+  if (after.type !== "continuous" || (!schedule && !agreed)) return;
+  requireFollowed(after, agreed ?? (await loadAgreed(db, row.id)));
+}
+
 /** Undefined: tables and streams stay as they are. */
 async function selectionOfChange(
   ctx: OperationContext,
@@ -231,6 +259,8 @@ export const updatePipeline = defineWrite({
           isKnown: true,
           selection: isNaming(body) ? await loadSelection(ctx.db, row.id) : undefined,
         };
+    if (!ends || known.selection)
+      await requireFollowedAfter(ctx.db, row, parts.schedule, known.selection?.agreed);
     if (known.selection)
       await requireFreeTables(ctx.db, await claimOf(ctx, row, naming, known.selection));
     return { ...parts, isKnown: known.isKnown };
@@ -253,6 +283,7 @@ export const updatePipeline = defineWrite({
     if (selection && row.version !== before.version)
       throw new ControlError("concurrent_change", { version: row.version });
     if (ends) await holdEnds(tx, ends);
+    await requireFollowedAfter(tx, row, schedule, selection?.agreed);
     const { name, schema_change_policy, parallel_streams } = body;
     const plain = { name, schema_change_policy, parallel_streams };
     if (!selection && !schedule && Object.values(plain).every((value) => value === undefined))

@@ -37,7 +37,7 @@ export const previewSchedule = defineCompute({
             description: "The same moment in the time zone, as RFC 3339 with its offset.",
           }),
         }),
-        { description: "None: it runs only when somebody asks for it." },
+        { description: "None: it runs only when somebody asks for it, or all the time." },
       ),
     },
     { title: "SchedulePreview" },
@@ -61,6 +61,8 @@ export const previewSchedule = defineCompute({
 
 function nextRuns(schedule: Schedule, now: Date, count: number): Date[] {
   const times: Date[] = [];
+  // It has no times: one job begins the next.
+  if (schedule.type === "continuous") return times;
   let at: Date | null = now;
   while (times.length < count) {
     at = nextRunAfter(schedule, at);

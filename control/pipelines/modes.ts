@@ -96,5 +96,14 @@ export const deletesProblemOf = ({
     : deletesProblem(configured);
 };
 
+/**
+ * Whether a stream is read from a log of changes: its source says in the rows where they stand in
+ * it, and which are gone.
+ */
+export const isOfLog = ({ stream, syncMode }: Pick<AgreedStream, "stream" | "syncMode">): boolean =>
+  syncMode === "incremental" &&
+  stream.source_defined_cursor &&
+  tellsDeletes({ stream, sync_mode: syncMode, destination_sync_mode: "append_dedup" });
+
 export const isSame = (left: unknown, right: unknown): boolean =>
   JSON.stringify(left) === JSON.stringify(right);

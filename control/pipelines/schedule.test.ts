@@ -150,3 +150,11 @@ describe("the next run", () => {
       "2017-10-16T02:00:00.000Z",
     ]));
 });
+
+test("continuous is wanted at once, and looked at again after minutes: each job begins the next one itself", () => {
+  const schedule = parseSchedule({ type: "continuous" });
+  const now = new Date("2026-01-31T09:30:00Z");
+  expect(nextRunAfter(schedule, now)).toEqual(now);
+  expect(nextRunAfter(schedule, now, now)).toEqual(new Date("2026-01-31T09:35:00Z"));
+  expect(() => parseSchedule({ type: "continuous", units: 1, time_unit: "days" })).toThrow();
+});

@@ -4,10 +4,13 @@
  * is left out.
  */
 import { CronExpressionParser } from "cron-parser";
+import { streamLabel } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { type FieldFault, refuseField, refuseFields } from "../contract/reasons.ts";
 import { OneOf, StrictObject } from "../contract/schemas.ts";
 import type { Schedule } from "../store/tables.ts";
+import { isOfLog } from "./modes.ts";
+import type { AgreedStream } from "./selection.ts";
 
 const minuteMs = 60_000;
 const unitMs = {
@@ -27,7 +30,7 @@ const maxDays = 366;
 /** Of a request, and of an answer. What belongs to which type is told by {@link parseSchedule}. */
 export const ScheduleBody = StrictObject(
   {
-    type: OneOf(["manual", "basic", "cron"]),
+    type: OneOf(["manual", "basic", "cron", "continuous"]),
     units: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     time_unit: Type.Optional(OneOf(timeUnits)),
     cron_expression: Type.Optional(
@@ -43,7 +46,7 @@ export const ScheduleBody = StrictObject(
   {
     title: "Schedule",
     description:
-      "manual · basic: units and time_unit · cron: cron_expression and cron_timezone. At most every 5 minutes.",
+      "manual · basic: units and time_unit · cron: cron_expression and cron_timezone. At most every 5 minutes. · continuous: one job after another, for a pipeline whose streams are all read from a log of changes.",
   },
 );
 
@@ -66,6 +69,7 @@ export function parseSchedule(body: Static<typeof ScheduleBody>, path = "schedul
 
 const fieldsOf: Readonly<Record<Schedule["type"], readonly string[]>> = {
   manual: [],
+  continuous: [],
   basic: ["units", "time_unit"],
   cron: ["cron_expression", "cron_timezone"],
 };
@@ -74,7 +78,7 @@ type NoteFault = (field: string, message: string) => void;
 
 function read(body: Static<typeof ScheduleBody>, fault: NoteFault): Schedule | undefined {
   const { type, units, time_unit, cron_expression, cron_timezone = "UTC" } = body;
-  if (type === "manual") return { type };
+  if (type === "manual" || type === "continuous") return { type };
   if (type === "basic") {
     if (units === undefined) fault("units", "is missing");
     if (time_unit === undefined) fault("time_unit", "is missing");
@@ -159,12 +163,32 @@ export function isTimeZone(name: string): boolean {
 }
 
 /**
+ * Continuous is for streams that are read from a log of changes: a job that waits for changes reads
+ * all others over and over.
+ * @throws invalid_schedule naming one that is not
+ */
+export function requireFollowed(schedule: Schedule, agreed: readonly AgreedStream[]): void {
+  if (schedule.type !== "continuous") return;
+  const other = agreed.find((one) => !isOfLog(one));
+  if (other)
+    throw refuseField(
+      "invalid_schedule",
+      "schedule.type",
+      `does not go with ${streamLabel(other.stream)}: continuous needs streams that are read incrementally from a log of changes`,
+    );
+}
+
+/**
  * The first time after `after` at which the schedule wants a job; null: never.
  * @param due the time at which the last one was wanted: `basic` keeps its beat, however late that
- * one came. Default `after`
+ * one came. Default `after`. A continuous one that was not wanted before is wanted at once; each job
+ * begins the next one itself, so that a time that comes finds one under way, unless one has failed
  */
-export function nextRunAfter(schedule: Schedule, after: Date, due: Date = after): Date | null {
+export function nextRunAfter(schedule: Schedule, after: Date, wanted?: Date): Date | null {
   if (schedule.type === "manual") return null;
+  if (schedule.type === "continuous")
+    return wanted ? new Date(after.getTime() + minGapMinutes * minuteMs) : after;
+  const due = wanted ?? after;
   if (schedule.type === "cron") return parseCron(schedule, after).next().toDate();
   const gap = schedule.units * unitMs[schedule.time_unit];
   const passed = Math.max(0, Math.floor((after.getTime() - due.getTime()) / gap));

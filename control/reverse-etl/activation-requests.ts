@@ -12,6 +12,7 @@ import {
   workspaceInput,
 } from "../contract/schemas.ts";
 import { parseSchedule, ScheduleBody } from "../pipelines/schedule.ts";
+import type { Schedule } from "../store/tables.ts";
 import {
   type ActivationPlan,
   checkPlan,
@@ -54,8 +55,16 @@ export async function partsOfNewActivation(
     operation,
     mappings: toMappings(mappings),
   };
-  const schedule = entered.schedule ? parseSchedule(entered.schedule) : null;
+  const schedule = entered.schedule ? parseTimes(entered.schedule) : null;
   return { name, plan, schedule, status, destination: await checkPlan(ctx, plan) };
+}
+
+/** @throws invalid_schedule · an activation compares the rows of a model: it has no log to follow */
+function parseTimes(entered: Static<typeof ScheduleBody>): Schedule {
+  const schedule = parseSchedule(entered);
+  if (schedule.type === "continuous")
+    throw refuseField("invalid_schedule", "schedule.type", "does not go with an activation");
+  return schedule;
 }
 
 const refused = (what: string) =>
@@ -82,7 +91,7 @@ export async function partsOfChangedActivation(
       throw refuseField("immutable_field", name, "cannot be changed");
   const row = await findActivation(ctx.db, ctx.workspaceId, id);
   ctx.expectVersion(row.version);
-  const schedule = entered.schedule ? parseSchedule(entered.schedule) : entered.schedule;
+  const schedule = entered.schedule ? parseTimes(entered.schedule) : entered.schedule;
   const { name, status, object = row.object, operation = row.operation } = entered;
   const timed = { version: row.version, name, status, schedule };
   if (

@@ -107,6 +107,8 @@ export interface Failure {
 /** When a pipeline or an activation runs by itself. */
 export type Schedule =
   | { readonly type: "manual" }
+  /** One job after another, each as long as its slice of time. */
+  | { readonly type: "continuous" }
   | {
       readonly type: "basic";
       readonly units: number;
