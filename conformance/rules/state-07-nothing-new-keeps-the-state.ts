@@ -6,6 +6,7 @@ import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { emptyProvider } from "../derive/database/copies.ts";
 import { momentOf } from "../derive/rows/moments.ts";
+import { keyOf, parentListings } from "../derive/rows/parents.ts";
 import { compareRows, describeDifference, outputRows } from "../derive/rows/rows.ts";
 import {
   finalState,
@@ -35,25 +36,34 @@ export default defineRule({
       const state = finalState(await undisturbed(lab, stream), stream);
       if (state !== undefined) {
         report.checked(`${stream.label}: the provider has no rows any more`);
-        compare(
-          report,
-          stream,
-          state,
-          await readFrom(lab, stream, state, await emptyProvider(lab)),
-        );
+        const empty = await readFrom(lab, stream, state, await emptyProvider(lab));
+        compare(report, stream, state, empty, await parentKeys(lab, stream));
         const end = await resumedAtEnd(lab, stream);
-        if (end) compare(report, stream, state, end.observation);
+        if (end) compare(report, stream, state, end.observation, new Set());
       }
       await lookAtFirstRead(lab, report, stream);
     }
   },
 });
 
+/** What a state may forget when the provider has no rows at all: its parents are gone too. */
+async function parentKeys(lab: Lab, stream: StreamFacts): Promise<ReadonlySet<string>> {
+  if (lab.database) return new Set();
+  const parents = await parentListings(lab, stream);
+  return new Set(
+    parents.flatMap(({ listing, keyField }) =>
+      listing.rows.flatMap((row) => keyOf(row, keyField) ?? []),
+    ),
+  );
+}
+
+/** @param gone keys of parents that are there no more: what the state says of them may go */
 function compare(
   report: Reporter,
   stream: StreamFacts,
   state: JsonValue,
   observation: Observation,
+  gone: ReadonlySet<string>,
 ): void {
   const { label } = stream;
   const isEmpty = outputRows(observation.messages, stream).length === 0;
@@ -72,7 +82,7 @@ function compare(
     );
     return;
   }
-  const changed = changedLeaves(state, written, observation);
+  const changed = changedLeaves(state, written, observation, gone);
   if (changed.length > 0)
     report.fail(
       `${label}: a read from ${stateText(state)} that finds nothing new writes ${stateText(written)}: ${changed.join(", ")}. It has to write the state that it was given.`,
@@ -84,7 +94,12 @@ function compare(
  * Leaves that differ; a token that the provider handed out in this read may take the place of
  * another one.
  */
-function changedLeaves(before: JsonValue, after: JsonValue, { exchanges }: Observation): string[] {
+function changedLeaves(
+  before: JsonValue,
+  after: JsonValue,
+  { exchanges }: Observation,
+  gone: ReadonlySet<string>,
+): string[] {
   if (canonicalize(before) === canonicalize(after)) return [];
   const answers = exchanges.map(({ answer }) => answer?.body.toString("utf8") ?? "").join("\n");
   const old = new Map(leavesOfState(before).map(({ path, value }) => [path.join("\n"), value]));
@@ -96,7 +111,9 @@ function changedLeaves(before: JsonValue, after: JsonValue, { exchanges }: Obser
       is !== "" &&
       momentOf(is) === undefined &&
       answers.includes(JSON.stringify(is).slice(1, -1));
-    if (was === is || isToken) return [];
+    const isForgotten =
+      is === undefined && (gone.has(String(was)) || key.split("\n").some((step) => gone.has(step)));
+    if (was === is || isToken || isForgotten) return [];
     return [
       `${pathText(key === "" ? [] : key.split("\n"))} is ${JSON.stringify(is) ?? "gone"} instead of ${JSON.stringify(was) ?? "nothing"}`,
     ];
