@@ -176,6 +176,7 @@ export { packageVersion } from "./host/version.ts";
 export { type Authority, type CertificateFlaw, openAuthority } from "./image/authority.ts";
 export { askDocker } from "./image/docker.ts";
 export { type OpenImageOptions, openImage } from "./image/open-image.ts";
+export { isRunning, proxyEnvironment } from "./image/run-folder.ts";
 export { type AccessTokenOptions, validAccessToken } from "./oauth/access-token.ts";
 export { type Refusal, refusals } from "./oauth/callback.ts";
 export {

@@ -15,7 +15,7 @@ import {
 } from "svc-connectors/host";
 import { beforeAll, describe, expect, test } from "vitest";
 import { buildImages, hasDocker } from "../fixtures/images/docker.ts";
-import { answerNotes, notebook } from "../fixtures/reference/provider.ts";
+import { answerNotes, type Notebook, notebook } from "../fixtures/reference/provider.ts";
 import { createCertificateAuthority } from "../simulators/certificates.ts";
 import { answerJson, providerName, startProvider } from "../simulators/loopback.ts";
 import { runCommand } from "./command.ts";
@@ -30,8 +30,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
   test("a well-made image is read into DuckDB, signs with a token that it does not have, and goes on from its state", async () => {
     const authority = await createCertificateAuthority();
     const certificate = await authority.issue(["api.notes.example.com"]);
-    const rows = { ...notebook, notes: notebook.notes.slice(0, 5) };
-    let book = rows;
+    let book: Notebook = { ...notebook, notes: notebook.notes.slice(0, 5) };
     await using provider = await startProvider(
       ({ method, url, headers }, response) => {
         const isAllowed = headers.authorization === `Bearer ${token}`;
@@ -75,7 +74,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
   });
 
   describe("an image that means harm", () => {
-    const minted = "minted-by-the-provider-9876543210-abcdefgh";
+    const minted = "minted-Qw8Lz3Xv5Nt7Rk1Pb4Hs6Jd2Mf9Gy0C";
     const open = (exposed: readonly string[] = []) =>
       openImage("svc-test-hostile", { hosts: [providerName], exposed, memoryMb: 256 });
     const stream = {
@@ -130,7 +129,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
         ...{ public: "OSError", machine: "OSError", name: "gaierror" },
         ...{ another: "HTTP/1.1 403 Forbidden", port: "HTTP/1.1 403 Forbidden" },
         ...{ address: "HTTP/1.1 403 Forbidden", plain: "HTTP/1.1 403 Forbidden" },
-        ...{ root: "OSError", own: "OSError", temporary: "reached", mount: "refused" },
+        ...{ root: "OSError", own: "PermissionError", temporary: "reached", mount: "refused" },
         ...{ gate: "PermissionError", environment: "PermissionError", files: "PermissionError" },
         ...{ docker: "False", user: "65534", rights: "0000000000000000", privileges: "1" },
       });

@@ -7,6 +7,8 @@ import type { Command } from "../contract/observation.ts";
 /** Where the container sees the files, read-only. */
 export const mountPoint = "/conformance";
 const caFile = "ca.pem";
+/** The authority that a container has to trust. */
+export const caPath = `${mountPoint}/${caFile}`;
 
 /** A folder of this machine that a container sees at {@link mountPoint}. */
 export interface CommandFolder extends AsyncDisposable {
@@ -57,23 +59,3 @@ const toStateMessage = ({ stream, state }: SavedState) => ({
   type: "STREAM",
   stream: { stream_descriptor: stream, stream_state: state },
 });
-
-/** Leads HTTP clients of any language through the proxy, and lets them trust its authority. */
-export function proxyEnvironment(url: string): Readonly<Record<string, string>> {
-  const ca = `${mountPoint}/${caFile}`;
-  return {
-    HTTPS_PROXY: url,
-    https_proxy: url,
-    HTTP_PROXY: url,
-    http_proxy: url,
-    ALL_PROXY: url,
-    NO_PROXY: "",
-    no_proxy: "",
-    SSL_CERT_FILE: ca,
-    REQUESTS_CA_BUNDLE: ca,
-    CURL_CA_BUNDLE: ca,
-    AWS_CA_BUNDLE: ca,
-    NODE_EXTRA_CA_CERTS: ca,
-    NODE_USE_ENV_PROXY: "1",
-  };
-}

@@ -1,6 +1,7 @@
 /** What a container of the kit is given and denied, whether it is for one run or for many. */
+import { proxyEnvironment } from "svc-connectors/host";
 import type { World } from "../contract/target.ts";
-import { mountPoint, proxyEnvironment } from "./container-command.ts";
+import { caPath, mountPoint } from "./container-command.ts";
 import { type Container, type Docker, ownLabels, type PrivateNetwork } from "./container-docker.ts";
 
 export interface ContainerTargetOptions {
@@ -87,6 +88,6 @@ export function proxyOf({ network: { proxy } }: World): {
 }
 
 export const environmentOf = (world: World): string[] =>
-  Object.entries({ ...proxyEnvironment(proxyOf(world).url), ...world.environment }).map(
+  Object.entries({ ...proxyEnvironment(proxyOf(world).url, caPath), ...world.environment }).map(
     ([name, value]) => `${name}=${value}`,
   );

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
+import { isRunning } from "svc-connectors/host";
 import type { ContainerRuntimeClient } from "testcontainers";
 import { UnusableError } from "../contract/unusable.ts";
 
@@ -107,11 +108,5 @@ export async function removeLeftovers(docker: Docker): Promise<void> {
 
 function isOrphan(labels: Readonly<Record<string, string>>): boolean {
   const [machine, pid] = (labels[ownerLabel] ?? "").slice(0, maxLabelChars).split("/");
-  if (machine !== hostname()) return false;
-  try {
-    process.kill(Number(pid), 0);
-    return false;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ESRCH";
-  }
+  return machine === hostname() && !isRunning(Number(pid));
 }

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import { createPlaceholders } from "../egress/placeholders.ts";
+import { createSecretRegistry } from "../filter/secrets.ts";
+import { catchTokens } from "./catch-tokens.ts";
+
+const access = "access-Qw8Lz3Xv5Nt7Rk1Pb4";
+const refresh = "refresh-Hs6Jd2Mf9Gy0Cx7Zu1";
+
+/** The answer as the image gets it, and what stands in it again when a request leaves. */
+function caught(body: string) {
+  const secrets = createSecretRegistry();
+  const placeholders = createPlaceholders(secrets);
+  const given = catchTokens(Buffer.from(body), placeholders).toString();
+  return {
+    given,
+    again: placeholders.fill(given),
+    isSecret: secrets.contains(Buffer.from(access)),
+  };
+}
+
+describe("tokens that a provider mints for an image", () => {
+  test.each([
+    ["an answer of OAuth", JSON.stringify({ access_token: access, refresh_token: refresh, n: 1 })],
+    [
+      "one that has it further in",
+      JSON.stringify({ data: [{ session: { access_token: access } }] }),
+    ],
+    ["one that is a form", `access_token=${access}&scope=all&refresh_token=${refresh}`],
+    [
+      "one that says it twice",
+      JSON.stringify({ access_token: access, header: `Bearer ${access}` }),
+    ],
+  ])("stay with the host: %s has placeholders, which become the tokens again", (_, body) => {
+    const { given, again, isSecret } = caught(body);
+    expect(given).not.toContain(access);
+    expect(given).not.toContain(refresh);
+    expect([again, isSecret]).toEqual([body, true]);
+  });
+
+  test.each([
+    ["no token", '{"token_type":"bearer","items":[{"id":1}]}'],
+    ["the name in a text", '{"text":"access_token is a word"}'],
+    ["a token that is no text", '{"access_token":null}'],
+  ])("an answer with %s stays as it is", (_, body) => {
+    expect(caught(body).given).toBe(body);
+  });
+
+  test("an answer that is too deep to be searched is none", () => {
+    const deep = `${"[".repeat(100)}{"access_token":"${access}"}${"]".repeat(100)}`;
+    expect(() => caught(deep)).toThrow(expect.objectContaining({ code: "RESPONSE_INVALID" }));
+  });
+});
