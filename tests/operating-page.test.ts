@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { SettingsDocument } from "../control/commands/settings-schema.ts";
-import { defaultLimits } from "../control/services/limiter.ts";
-import { defaultJobLimits } from "../control/services/settings.ts";
+import { defaultJobLimits, defaultLimits } from "../control/services/settings.ts";
 import { metrics } from "../control/telemetry/metrics.ts";
 
 const page = readFileSync(new URL("../docs/operating.md", import.meta.url), "utf8");

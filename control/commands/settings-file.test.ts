@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { controlSettingNames, loadNetworkSettings, UsageError } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defaultLimits } from "../services/limiter.ts";
-import { defaultJobLimits, defaultRetention } from "../services/settings.ts";
+import { defaultJobLimits, defaultLimits, defaultRetention } from "../services/settings.ts";
 import { loadOperatorSettings } from "./settings-file.ts";
 import { SettingsDocument } from "./settings-schema.ts";
 

@@ -16,10 +16,10 @@ import {
 } from "svc-connectors/host";
 import type { Static } from "typebox";
 import type { ConnectorDeclaration } from "../connectors/places.ts";
-import { defaultLimits } from "../services/limiter.ts";
 import {
   type ControlSettings,
   defaultJobLimits,
+  defaultLimits,
   defaultRetention,
   type JobLimits,
   type MailSettings,

@@ -4,7 +4,7 @@
  */
 import { pinnedSandboxes } from "svc-connectors/host";
 import { type TObject, type TProperties, type TSchema, Type } from "typebox";
-import { defaultLimits } from "../services/limiter.ts";
+import { defaultLimits } from "../services/settings.ts";
 
 const Section = <P extends TProperties>(properties: P, options: object = {}) =>
   Type.Object(properties, {

@@ -1,6 +1,7 @@
 import type { Caller, ComputeOperation, Operation, WriteOperation } from "../contract/operation.ts";
-import type { Budget, LimitHeaders } from "../services/limiter.ts";
+import type { LimitHeaders } from "../services/limiter.ts";
 import type { Services } from "../services/services.ts";
+import type { Budget } from "../services/settings.ts";
 
 /** The budget that every call of an operation is paid from. */
 export const budgetOf = ({ access, effect }: Operation): Budget =>

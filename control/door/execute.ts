@@ -15,8 +15,8 @@ import {
   type OperationInput,
 } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import type { Budget } from "../services/limiter.ts";
 import type { Services } from "../services/services.ts";
+import type { Budget } from "../services/settings.ts";
 import { none } from "../telemetry/labels.ts";
 import type { OpenSpan } from "../telemetry/spans.ts";
 import { noteActivity } from "./activity.ts";

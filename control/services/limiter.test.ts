@@ -5,7 +5,8 @@ import { databaseImage } from "../../tests/database-image.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { createPgliteDialect } from "../store/pglite-dialect.ts";
 import type { Tables } from "../store/tables.ts";
-import { type Budget, createLimiter, type Limiter } from "./limiter.ts";
+import { createLimiter, type Limiter } from "./limiter.ts";
+import type { Budget } from "./settings.ts";
 
 const limits = { read: 600, write: 120, provider: 30, stranger: 60 };
 

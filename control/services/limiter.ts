@@ -7,15 +7,8 @@ import {
 } from "rate-limiter-flexible";
 import { ControlError } from "../contract/reasons.ts";
 import type { Database, Db } from "../store/database.ts";
+import { type Budget, defaultLimits, type Limits } from "./settings.ts";
 import { createShares } from "./shares.ts";
-
-/**
- * Requests per minute and token; `stranger`, as the setting is called: anonymous requests, without
- * a valid token, by address.
- */
-export const defaultLimits = { read: 600, write: 120, provider: 30, stranger: 60 } as const;
-export type Budget = keyof typeof defaultLimits;
-export type Limits = Readonly<Record<Budget, number>>;
 
 export type LimitHeaders = Readonly<
   Record<"x-ratelimit-limit" | "x-ratelimit-remaining" | "x-ratelimit-reset", string>

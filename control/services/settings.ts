@@ -1,5 +1,12 @@
 import type { NetworkSettings } from "svc-connectors/host";
-import { defaultLimits, type Limits } from "./limiter.ts";
+
+/**
+ * Requests per minute and token; `stranger`, as the setting is called: anonymous requests, without
+ * a valid token, by address.
+ */
+export const defaultLimits = { read: 600, write: 120, provider: 30, stranger: 60 } as const;
+export type Budget = keyof typeof defaultLimits;
+export type Limits = Readonly<Record<Budget, number>>;
 
 /** An OAuth application that the operator has registered with a provider. */
 export interface OAuthApp {
