@@ -1,26 +1,18 @@
-/** A real MariaDB server on loopback for tests: its own data folder, gone when stopped. */
-import { execFile, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { existsSync, rmSync } from "node:fs";
-import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
-import { promisify } from "node:util";
-import { freePort, serverAccount, untilLogged } from "../conformance/target/server-process.ts";
+/** A real MariaDB server on loopback for tests: the conformance kit's, with TLS. */
+import {
+  type MariadbServer as InstalledServer,
+  startInstalledMariadb,
+} from "../conformance/target/mariadb-server.ts";
 import { createCertificateAuthority } from "./certificates.ts";
 
-export interface MariadbServer extends AsyncDisposable {
-  /** 127.0.0.1 */
-  readonly host: string;
-  readonly port: number;
+export { findMariadb } from "../conformance/target/mariadb-server.ts";
+
+export interface MariadbServer extends InstalledServer {
   /**
    * PEM of the authority that issued the server's certificate: valid for `db.example.test`,
    * `localhost` and 127.0.0.1.
    */
   readonly caPem: string;
-  /** Runs statements as root. Gives what the client prints: lines with tabs, and no heads. */
-  query(sql: string): Promise<string>;
 }
 
 export interface MariadbServerOptions {
@@ -28,109 +20,19 @@ export interface MariadbServerOptions {
   readonly settings?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The paths of the programs; undefined when one of them is not installed. */
-export function findMariadb():
-  | { readonly server: string; readonly install: string; readonly client: string }
-  | undefined {
-  const folders = ["/usr/sbin", "/usr/bin", ...(process.env.PATH ?? "").split(delimiter)];
-  const find = (name: string) =>
-    folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
-  const [server, install, client] = [find("mariadbd"), find("mariadb-install-db"), find("mariadb")];
-  return server && install && client ? { server, install, client } : undefined;
-}
-
 /** @throws Error that says so when no MariaDB server is installed, or when it does not start. */
-export async function startMariadb(options: MariadbServerOptions = {}): Promise<MariadbServer> {
-  const programs = findMariadb();
-  if (programs === undefined)
-    throw new Error("No MariaDB server is installed (Debian: apt-get install mariadb-server).");
-  const folder = await mkdtemp(join(tmpdir(), "svc-mariadb-"));
-  const account = serverAccount("mysql");
-  if (account) await chown(folder, account.uid, account.gid);
-  const run = { cwd: folder, env: { PATH: "/usr/bin:/bin:/usr/sbin", LC_ALL: "C.UTF-8" } };
+export async function startMariadb({
+  settings = {},
+}: MariadbServerOptions = {}): Promise<MariadbServer> {
   const authority = await createCertificateAuthority();
   const certificate = await authority.issue(["db.example.test", "localhost", "127.0.0.1"]);
-  for (const [name, text] of Object.entries({
-    "server.crt": certificate.cert,
-    "server.key": certificate.key,
-  })) {
-    await writeFile(join(folder, name), text, { mode: 0o600 });
-    if (account) await chown(join(folder, name), account.uid, account.gid);
-  }
-  const data = join(folder, "data");
-  const password = randomBytes(18).toString("base64url");
-  await promisify(execFile)(
-    programs.install,
-    [
-      "--no-defaults",
-      `--datadir=${data}`,
-      "--auth-root-authentication-method=normal",
-      "--skip-test-db",
-    ],
-    { ...run, ...account },
-  );
-  const port = await freePort();
-  const socket = join(folder, "socket");
-  const settings = {
-    datadir: data,
-    socket,
-    port: String(port),
-    "bind-address": "127.0.0.1",
-    "pid-file": join(folder, "pid"),
-    "ssl-cert": join(folder, "server.crt"),
-    "ssl-key": join(folder, "server.key"),
-    "skip-name-resolve": "1",
-    "innodb-flush-log-at-trx-commit": "0",
-    "innodb-buffer-pool-size": "32M",
-    "innodb-log-file-size": "16M",
-    "plugin-maturity": "unknown",
-    ...options.settings,
-  };
-  const server = spawn(
-    programs.server,
-    ["--no-defaults", ...Object.entries(settings).map(([name, value]) => `--${name}=${value}`)],
-    { ...run, ...account, stdio: ["ignore", "ignore", "pipe"] },
-  );
-  const ended = once(server, "exit");
-  // A run that is cut short must not leave a server behind.
-  const endWithProcess = () => {
-    server.kill("SIGKILL");
-    rmSync(folder, { recursive: true, force: true });
-  };
-  process.once("exit", endWithProcess);
-  const stop = async () => {
-    process.off("exit", endWithProcess);
-    server.kill("SIGKILL");
-    await ended;
-    await rm(folder, { recursive: true, force: true });
-  };
-  const ask = (sql: string, env: Record<string, string>) => {
-    const args = [
-      "--no-defaults",
-      `--socket=${socket}`,
-      "--user=root",
-      "--batch",
-      "--skip-column-names",
-    ];
-    const asking = promisify(execFile)(programs.client, args, {
-      ...run,
-      env: { ...run.env, ...env },
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    asking.child.stdin?.end(sql);
-    return asking.then(({ stdout }) => stdout);
-  };
-  await Promise.race([untilLogged(server.stderr, "ready for connections"), ended]);
-  if (server.exitCode !== null) {
-    await stop();
-    throw new Error("The MariaDB server did not start.");
-  }
-  await ask(`ALTER USER root@localhost IDENTIFIED BY '${password}'`, {});
-  return {
-    host: "127.0.0.1",
-    port,
-    caPem: authority.caPem,
-    query: (sql) => ask(sql, { MYSQL_PWD: password }),
-    [Symbol.asyncDispose]: stop,
-  };
+  const server = await startInstalledMariadb({
+    settings: (folder) => ({
+      "ssl-cert": `${folder}/server.crt`,
+      "ssl-key": `${folder}/server.key`,
+      ...settings,
+    }),
+    files: { "server.crt": certificate.cert, "server.key": certificate.key },
+  });
+  return { ...server, caPem: authority.caPem };
 }

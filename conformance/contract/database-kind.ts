@@ -6,17 +6,19 @@ export type DatabaseEgress = PostgresEgress | MysqlEgress;
 interface DatabaseKind {
   /** Where its servers listen, unless somebody says otherwise. */
   readonly port: number;
-  /** Why the kit has no server of it; undefined: it has. */
-  readonly missing?: string | undefined;
 }
 
 export const databaseKinds: Readonly<Record<DatabaseEgress["kind"], DatabaseKind>> = {
   postgres: { port: 5432 },
-  mysql: {
-    port: 3306,
-    missing: "a database is needed, and the kit has none that speaks MySQL's protocol yet",
-  },
+  mysql: { port: 3306 },
 };
+
+/** Where a server listens, and what it speaks. */
+export interface DatabaseAddress {
+  readonly kind: DatabaseEgress["kind"];
+  readonly host: string;
+  readonly port: number;
+}
 
 /** What a connector of a database declares; undefined for every other one. */
 export const databaseEgress = (egress: Egress | undefined): DatabaseEgress | undefined =>

@@ -1,8 +1,9 @@
 /**
- * A real PostgreSQL under a connector: what stands in for the provider of connectors that speak to
- * a database.
+ * A real database under a connector: what stands in for the provider of connectors that speak to
+ * one.
  */
 import type { JsonObject } from "svc-connectors";
+import type { DatabaseSql } from "./database-sql.ts";
 
 /**
  * The database of the connector's runs. It holds what seed.sql says, and the connector's role may
@@ -13,6 +14,8 @@ export interface Database extends DatabaseCopy {
   readonly seed: string;
   /** The role that the connector logs in as. */
   readonly role: string;
+  /** What its kind has its own words for. */
+  readonly sql: DatabaseSql;
   /**
    * Another database, as the seed made this one and changed by the SQL, so that what a run meets or
    * does there stays there.
@@ -25,9 +28,11 @@ export interface Database extends DatabaseCopy {
 /** SQL of the kit runs as the database's owner, each call in a session of its own. */
 export interface DatabaseCopy {
   readonly name: string;
-  /** Statements without a result. @throws Error with PostgreSQL's own words */
+  /** Runs from now on meet this one: some servers have one at a time. */
+  use(): Promise<void>;
+  /** Statements without a result. @throws Error with the server's own words */
   execute(sql: string): Promise<void>;
-  /** The rows of one SELECT, parsed exactly. */
+  /** The rows of one SELECT: values parsed exactly, or as texts. */
   rows(select: string): Promise<readonly JsonObject[]>;
 }
 
@@ -41,6 +46,8 @@ export interface QueryFault {
 /** The error that the server answers with in place of a result. FATAL also ends the session. */
 export interface DatabaseError {
   readonly sqlState: string;
+  /** Where errors have a number besides. */
+  readonly number?: number | undefined;
   readonly severity: "ERROR" | "FATAL";
   readonly message: string;
   readonly detail?: string | undefined;

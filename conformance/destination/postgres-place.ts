@@ -4,11 +4,13 @@
  */
 import type { JsonObject, PostgresEgress } from "svc-connectors";
 import { openDatabaseNetwork } from "../faults/database.ts";
-import { identifier, literal } from "../target/database.ts";
 import { databaseConfig, databaseLogin } from "../target/database-config.ts";
 import type { PostgresServer } from "../target/postgres.ts";
+import { postgresSql } from "../target/postgres-sql.ts";
 import type { Place, Trouble, UnwritablePlace } from "./contract.ts";
 import { createPlace, type PlaceContext, type PlaceParts, type Way } from "./place.ts";
+
+const { identifier, literal } = postgresSql;
 
 /** Settings that lead to the kit's server, where the author does not say otherwise. */
 export const connectionConfig = databaseConfig;
@@ -84,7 +86,7 @@ const obstacles: readonly Obstacle[] = [
 async function openWay(server: PostgresServer, database: string, trouble: Trouble): Promise<Way> {
   const { connection, fault, onQuery } = trouble;
   const opened = await openDatabaseNetwork({
-    server: { host: server.host, port: server.port },
+    server: { kind: "postgres", host: server.host, port: server.port },
     database,
     now: Date.now,
     connection: connection && { fault: connection },

@@ -3,6 +3,7 @@
 import type { JsonObject } from "svc-connectors";
 import { type CatalogStream, isJsonObject, type Manifest, streamLabel } from "svc-connectors/host";
 import type { Database } from "../contract/database.ts";
+import type { DatabaseAddress } from "../contract/database-kind.ts";
 import type { GoldenRun, Lab, NamedRun, StreamFacts } from "../contract/lab.ts";
 import type { LearnedProvider } from "../contract/learned.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -48,7 +49,7 @@ export interface LabOptions {
  * Where a database would listen, if there were one: tcpmux (RFC 1078), where nobody has listened
  * for decades.
  */
-const nobody = { host: "127.0.0.1", port: 1 };
+const nobody = { kind: "postgres", host: "127.0.0.1", port: 1 } as const;
 /** First, last, and one between. */
 const smallestSample = 3;
 /** Runs in this process take some 20 ms, in a sandboxed worker 60, in a container 500 and more. */
@@ -190,7 +191,7 @@ interface Runner {
 interface RunnerOptions extends Pick<LabOptions, "target" | "signal"> {
   readonly startMs: number;
   readonly pace: Pace;
-  readonly databaseServer: { readonly host: string; readonly port: number } | undefined;
+  readonly databaseServer: DatabaseAddress | undefined;
 }
 
 /**
@@ -211,11 +212,11 @@ function createRunner({ target, startMs, pace, databaseServer, signal }: RunnerO
       database = opened;
     },
     run(command, options = {}) {
-      return turns(() => {
+      return turns(async () => {
         signal?.throwIfAborted();
         runCount++;
         countRun();
-        const work = () =>
+        const run = () =>
           runConnector(target, command, {
             startMs,
             databaseServer,
@@ -224,8 +225,11 @@ function createRunner({ target, startMs, pace, databaseServer, signal }: RunnerO
             signal,
             provider: options.provider ?? learned.provider(),
           });
-        const { password } = options.database ?? {};
-        return password === undefined || !database ? work() : database.withPassword(password, work);
+        const { password, on = database } = options.database ?? {};
+        await on?.use();
+        return await (password === undefined || !database
+          ? run()
+          : database.withPassword(password, run));
       });
     },
   };

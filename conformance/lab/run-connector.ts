@@ -1,5 +1,6 @@
 /** One run of a connector, and everything that can be seen of it. */
 
+import type { DatabaseAddress } from "../contract/database-kind.ts";
 import type { RunOptions } from "../contract/lab.ts";
 import type { Provider } from "../contract/network.ts";
 import type {
@@ -34,7 +35,7 @@ export interface ConnectorRunOptions extends RunOptions {
   /** The clock's time at the start; ms. */
   readonly startMs: number;
   /** Where the database listens that stands in for the provider. */
-  readonly databaseServer?: { readonly host: string; readonly port: number } | undefined;
+  readonly databaseServer?: DatabaseAddress | undefined;
   /** Ends the run as its deadline would. */
   readonly signal?: AbortSignal | undefined;
   /** What is known of the target's time. Default: nothing. */

@@ -2,7 +2,6 @@
  * Records the baseline of a connector that speaks to a database. Its data is in the seed.
  */
 import type { CatalogStream } from "svc-connectors/host";
-import { databaseEgress, databaseKinds } from "../contract/database-kind.ts";
 import { formatYaml } from "../fixtures/format.ts";
 import { openSourceKit } from "../lab/source-kit.ts";
 import { toBaseline } from "./baseline.ts";
@@ -39,12 +38,9 @@ export async function recordDatabase({
     ...(folder === undefined ? {} : { fixtures: folder }),
   });
   const { manifest, missingProvider, first, settings } = kit.lab;
-  // Of a kind that the kit has no server of, the settings are compared and no streams.
-  const kind = databaseEgress(manifest?.egress)?.kind;
-  const hasServer = kind === undefined || databaseKinds[kind].missing === undefined;
-  if (hasServer && missingProvider !== undefined) throw new RecordingError(missingProvider);
+  if (missingProvider !== undefined) throw new RecordingError(missingProvider);
   const { outcome, messages } = first.discover;
-  if ((hasServer && outcome.status !== "succeeded") || !manifest)
+  if (outcome.status !== "succeeded" || !manifest)
     throw new RecordingError(
       `discover ${outcome.status}: ${outcome.failures[0]?.message ?? "it says nothing"}`,
     );

@@ -1,3 +1,4 @@
+import type { Database } from "../contract/database.ts";
 import { exchangeEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
@@ -23,7 +24,7 @@ export default defineRule({
   good: "await get('/me');",
   bad: "await post('/contacts', { email: 'test@example.com' }); // to see whether the token may write",
   async run(lab, report) {
-    if (lab.database) return await watchDatabase(lab, report);
+    if (lab.database) return await watchDatabase(lab, lab.database, report);
     const golden = (await lab.golden()).filter(({ recording }) => recording.run.verb === "check");
     for (const { recording, observation } of golden)
       reportWrites(lab, `check as recorded in ${recording.name}.yaml`, observation, report);
@@ -53,7 +54,7 @@ export default defineRule({
 });
 
 /** check asks little, and no verb writes, whatever its role may do. */
-async function watchDatabase(lab: Lab, report: Reporter): Promise<void> {
+async function watchDatabase(lab: Lab, database: Database, report: Reporter): Promise<void> {
   const { config } = lab;
   const commands: readonly (readonly [string, Command])[] = [
     ["check", { verb: "check", config }],
@@ -65,7 +66,7 @@ async function watchDatabase(lab: Lab, report: Reporter): Promise<void> {
   ];
   for (const [name, command] of commands) {
     report.checked(`${name}, as a role that may write`);
-    const { observation, writeCount } = await runWatchingWrites(lab, command);
+    const { observation, writeCount } = await runWatchingWrites(lab, database, command);
     const statements = textEvidence("Statements", statementsText(observation));
     if (writeCount > 0)
       report.fail(

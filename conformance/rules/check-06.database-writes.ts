@@ -1,11 +1,10 @@
 /**
- * Notices runs that write: a database gives a transaction number to whoever does, and to nobody
- * else.
+ * Notices runs that write: the database counts what is written, also where it is rolled back.
  */
+import type { Database } from "../contract/database.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Command, Observation } from "../contract/observation.ts";
 import { copyOnce } from "../derive/database/copies.ts";
-import { identifier } from "../target/database.ts";
 
 export interface WatchedRun {
   readonly observation: Observation;
@@ -14,19 +13,14 @@ export interface WatchedRun {
 }
 
 /** The run on a copy on which the connector's role may do everything. */
-export async function runWatchingWrites(lab: Lab, command: Command): Promise<WatchedRun> {
-  const role = identifier(lab.database?.role ?? "");
-  const copy = await copyOnce(lab, "open to writing", openToWriting(role));
-  const next = async () => BigInt(String((await copy.rows(nextTransaction))[0]?.next));
-  const before = await next();
+export async function runWatchingWrites(
+  lab: Lab,
+  database: Database,
+  command: Command,
+): Promise<WatchedRun> {
+  const { role, sql } = database;
+  const copy = await copyOnce(lab, "open to writing", sql.statements.grantAll(role));
+  const before = await sql.countWrites(copy);
   const observation = await lab.run(command, { database: { on: copy } });
-  return { observation, writeCount: Number((await next()) - before) };
+  return { observation, writeCount: Number((await sql.countWrites(copy)) - before) };
 }
-
-const nextTransaction =
-  "SELECT pg_catalog.txid_snapshot_xmax(pg_catalog.txid_current_snapshot())::text AS next";
-
-const openToWriting = (role: string) => `
-  SELECT pg_catalog.format('GRANT ALL ON SCHEMA %1$I TO ${role.replaceAll("'", "''")}; GRANT ALL ON ALL TABLES IN SCHEMA %1$I TO ${role.replaceAll("'", "''")}', nspname)
-  FROM pg_catalog.pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' \\gexec
-  GRANT ALL ON DATABASE :"DBNAME" TO ${role};`;

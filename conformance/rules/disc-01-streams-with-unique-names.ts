@@ -1,3 +1,4 @@
+import type { DatabaseSql } from "../contract/database-sql.ts";
 import { messageEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -45,7 +46,7 @@ export default defineRule({
         );
       seen.set(folded, label);
     }
-    if (lab.database) await tryTableNames(lab, report);
+    if (lab.database) await tryTableNames(lab, lab.database.sql, report);
     for (const { names, observation } of await discoverRenamed(lab))
       tryNames(lab, report, names, observation);
   },
@@ -89,11 +90,11 @@ function tryNames(
 }
 
 /** Tables of hard names are streams of those names. */
-async function tryTableNames(lab: Lab, report: Reporter): Promise<void> {
-  const { discover, streams } = await withTables(lab, "of hostile names", hostileTables());
+async function tryTableNames(lab: Lab, sql: DatabaseSql, report: Reporter): Promise<void> {
+  const { discover, streams } = await withTables(lab, "of hostile names", hostileTables(sql));
   const listed = new Set(streams.map(({ stream }) => stream.name));
   const { outcome } = discover;
-  for (const name of hostileNames) {
+  for (const name of hostileNames(sql)) {
     const text = JSON.stringify(name);
     report.checked(`the table ${text}`);
     if (outcome.status !== "succeeded")

@@ -1,4 +1,5 @@
 import { streamLabel } from "svc-connectors/host";
+import type { Database } from "../contract/database.ts";
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
@@ -26,7 +27,7 @@ export default defineRule({
       ? undefined
       : "discover asks the provider for nothing that could be missing in part",
   async run(lab, report) {
-    if (lab.database) return await tryTables(lab, report);
+    if (lab.database) return await tryTables(lab, lab.database, report);
     const { command } = lab.first.discover;
     const undisturbed = await lab.run(command);
     for (const { request } of lab.sample(partsOf(lab), 4)) {
@@ -66,12 +67,16 @@ export default defineRule({
 });
 
 /** One table after another that the role may not read. */
-async function tryTables(lab: Lab, report: Reporter): Promise<void> {
+async function tryTables(lab: Lab, database: Database, report: Reporter): Promise<void> {
   const { command } = lab.first.discover;
   for (const stream of lab.sample(lab.streams, 4)) {
     const name = `${stream.label} without the right to read it`;
     report.checked(name);
-    const on = await copyOnce(lab, `without the right to ${stream.label}`, revoke(lab, stream));
+    const on = await copyOnce(
+      lab,
+      `without the right to ${stream.label}`,
+      revoke(database, stream),
+    );
     const observation = await lab.run(command, { database: { on } });
     const { status, failures } = observation.outcome;
     const listed = namesIn(observation);

@@ -1,5 +1,6 @@
 import type { JsonObject } from "svc-connectors";
 import type { DatabaseCopy } from "../contract/database.ts";
+import type { DatabaseSql } from "../contract/database-sql.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { isOfClass } from "../contract/lab.ts";
@@ -44,7 +45,7 @@ export default defineRule({
       : "its streams are the same for every account: discover asks for no listing of them";
   },
   async run(lab, report) {
-    if (lab.database) return await tryDatabase(lab, report);
+    if (lab.database) return await tryDatabase(lab, lab.database.sql, report);
     const found = tableListing(lab);
     if (!found) return;
     const { listing, field } = found;
@@ -145,15 +146,19 @@ function endingAfter(provider: Provider, most: number): Provider {
 }
 
 /** The tables are there: made in batches, discovered, and one more. */
-async function tryDatabase(lab: Lab, report: Reporter): Promise<void> {
+async function tryDatabase(
+  lab: Lab,
+  { patternPrefix }: DatabaseSql,
+  report: Reporter,
+): Promise<void> {
   await using many = await openManyTables(lab);
   await many.grow(mostTables);
   await discoverAll(lab, report, many.copy);
   await many.grow(mostTables + 1);
   await refuseOneMore(lab, report, many.copy);
   const narrowed: readonly (readonly [string, string, number])[] = [
-    ["exclude_tables", `public.${madeUpTable}00001`, mostTables],
-    ["include_tables", `public.${madeUpTable}0001*`, 10],
+    ["exclude_tables", `${patternPrefix}${madeUpTable}00001`, mostTables],
+    ["include_tables", `${patternPrefix}${madeUpTable}0001*`, 10],
   ];
   for (const [setting, pattern, expected] of narrowed) {
     if (!hasSetting(lab, setting)) continue;

@@ -1,3 +1,4 @@
+import type { UncommonTable } from "../contract/database-sql.ts";
 import { messageEvidence } from "../contract/evidence.ts";
 import { isOfClass, type Lab } from "../contract/lab.ts";
 import type { ProviderRow } from "../contract/learned.ts";
@@ -13,7 +14,6 @@ import {
 import { tellsOfSkip } from "../derive/rows/losses.ts";
 import { compareRows, outputRows } from "../derive/rows/rows.ts";
 import { untypedEnd } from "../derive/sweeps/odd-outcomes.ts";
-import { uncommonTables } from "./limit-02.uncommon-tables.ts";
 
 const textBytes = 10 * 1024 * 1024;
 const depth = 200;
@@ -40,7 +40,7 @@ export default defineRule({
   good: "log.warn(`RECORD_TOO_LARGE: 1 row of ${stream} skipped.`);",
   bad: "row.body = row.body.slice(0, 65_535);",
   async run(lab, report) {
-    if (lab.database) return await tryTables(lab, report);
+    if (lab.database) return await tryTables(lab, lab.database.sql.uncommonTables, report);
     const listings = await streamListings(lab);
     if (listings.length === 0) return report.missing(noListing);
     for (const one of lab.sample(listings, sampledStreams))
@@ -129,8 +129,12 @@ async function readScene(
 }
 
 /** Each is read whole, fails with a class that fits, or is skipped with a word about it. */
-async function tryTables(lab: Lab, report: Reporter): Promise<void> {
-  for (const { name, what, sql } of uncommonTables) {
+async function tryTables(
+  lab: Lab,
+  tables: readonly UncommonTable[],
+  report: Reporter,
+): Promise<void> {
+  for (const { name, what, sql } of tables) {
     report.checked(what);
     const { copy, discover, streams } = await withTables(lab, name, sql);
     const stream = streams.find((one) => one.stream.name === name);

@@ -1,4 +1,5 @@
 import type { DatabaseCopy } from "../contract/database.ts";
+import type { DatabaseSql } from "../contract/database-sql.ts";
 import { exchangeEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
@@ -47,7 +48,7 @@ export default defineRule({
   good: "await http.get(['folders', id, 'items'])",
   bad: "await fetch(base + '/folders/' + id + '/items')",
   async run(lab, report) {
-    if (lab.database) return await tryTables(lab, report);
+    if (lab.database) return await tryTables(lab, lab.database.sql, report);
     for (const place of lab.sample(await pathValues(lab), sampledPlaces))
       for (const value of paths) await tryPath(lab, place, value, report);
     await tryHeaders(lab, report);
@@ -150,11 +151,11 @@ async function tryUrl(
  * Tables, columns and keys that end quotations and statements: read whole, and resumed after each
  * page.
  */
-async function tryTables(lab: Lab, report: Reporter): Promise<void> {
-  const { copy, discover, streams } = await withTables(lab, "of hostile names", hostileTables());
+async function tryTables(lab: Lab, sql: DatabaseSql, report: Reporter): Promise<void> {
+  const { copy, discover, streams } = await withTables(lab, "of hostile names", hostileTables(sql));
   if (discover.outcome.status !== "succeeded")
     report.fail(
-      `With names like ${JSON.stringify(hostileNames[1])} in the database, discover ${discover.outcome.status}: ${discover.outcome.failures[0]?.message ?? "it says nothing"}.`,
+      `With names like ${JSON.stringify(hostileNames(sql)[1])} in the database, discover ${discover.outcome.status}: ${discover.outcome.failures[0]?.message ?? "it says nothing"}.`,
       textEvidence("Statements", statementsText(discover)),
     );
   for (const stream of streams) {
@@ -168,11 +169,8 @@ async function tryTables(lab: Lab, report: Reporter): Promise<void> {
       );
     if (faults.length === 0) await resume(lab, report, copy, stream, observation);
   }
-  const [kept] = await copy.rows(
-    "SELECT pg_catalog.to_regclass('public.kept') IS NOT NULL AS there",
-  );
   report.checked("a table beside them");
-  if (kept?.there !== true)
+  if (!(await sql.hasOwnTable(copy, "kept")))
     report.fail(
       "A table beside those that were read is gone: a name or a value was run as a statement.",
     );

@@ -104,6 +104,7 @@ async function compareWithDatabase(
   const stream = lab.streams.find((facts) => facts.label === label);
   if (!stream) return;
   for (const sentence of await compareWithTable(
+    database.sql,
     database,
     stream,
     outputRows(observation.messages, stream),

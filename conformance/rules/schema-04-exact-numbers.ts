@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { numberTable, tryValueTable } from "../derive/database/values.ts";
+import { tryValueTable } from "../derive/database/values.ts";
 import { everyStreamFields } from "../derive/rows/row-fields.ts";
 import { tryValues } from "../derive/rows/splices.ts";
 import { reportValueFault } from "../derive/rows/value-faults.ts";
@@ -23,7 +23,8 @@ export default defineRule({
       ? undefined
       : "no number of the provider's rows is seen to become a field of a record",
   async run(lab, report) {
-    if (lab.database) return await tryValueTable(lab, report, numberTable);
+    const sql = lab.database?.sql;
+    if (sql) return await tryValueTable(lab, report, sql, sql.values.numbers);
     for (const facts of lab.sample(await numericStreams(lab), 6)) {
       for (const plan of plans) {
         const { subjects, faults } = await tryValues(lab, facts, plan);

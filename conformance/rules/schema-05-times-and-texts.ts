@@ -1,7 +1,7 @@
 import { messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
-import { textTable, tryValueTable } from "../derive/database/values.ts";
+import { tryValueTable } from "../derive/database/values.ts";
 import { everyStreamFields, type StreamFields } from "../derive/rows/row-fields.ts";
 import { describeDifference, isSame } from "../derive/rows/rows.ts";
 import { tryValues } from "../derive/rows/splices.ts";
@@ -28,7 +28,8 @@ export default defineRule({
       ? undefined
       : "no time and no free text of the provider's rows is seen to become a field of a record",
   async run(lab, report) {
-    if (lab.database) return await tryValueTable(lab, report, textTable);
+    const sql = lab.database?.sql;
+    if (sql) return await tryValueTable(lab, report, sql, sql.values.texts);
     const streams = await streamsToTry(lab);
     for (const facts of lab.sample(streams, 6)) {
       for (const plan of plans) {

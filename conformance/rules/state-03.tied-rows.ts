@@ -1,11 +1,9 @@
 /** Reads of tables in which many rows have one cursor value, cut off at every state. */
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
-import { copyOnce, tableStreams, unchecked } from "../derive/database/copies.ts";
-import { quoted } from "../derive/database/rows.ts";
+import { copyOnce, tableStreams } from "../derive/database/copies.ts";
 import { compareRows, type Difference, outputRows, statesOf } from "../derive/rows/rows.ts";
 import { incrementalStreams, readFrom } from "../derive/sweeps/reads.ts";
-import { identifier } from "../target/database.ts";
 
 export interface TiedRead {
   readonly stream: StreamFacts;
@@ -27,8 +25,11 @@ export async function streamsWithTies(lab: Lab): Promise<readonly StreamFacts[]>
 }
 
 export async function tiedReads(lab: Lab, stream: StreamFacts): Promise<readonly TiedRead[]> {
-  const column = identifier(stream.cursorField ?? "");
-  const tie = `${unchecked} UPDATE ${quoted(stream)} SET ${column} = (SELECT max(${column}) FROM ${quoted(stream)});`;
+  const { database } = lab;
+  if (!database) return [];
+  const { sql } = database;
+  const [table, column] = [sql.tableName(stream.stream), sql.identifier(stream.cursorField ?? "")];
+  const tie = `${sql.statements.unchecked} UPDATE ${table} SET ${column} = (SELECT latest FROM (SELECT max(${column}) AS latest FROM ${table}) AS found);`;
   const on = await copyOnce(lab, `with ties in ${stream.label}`, tie);
   const whole = await readFrom(lab, stream, undefined, { database: { on } });
   const expected = outputRows(whole.messages, stream);

@@ -115,6 +115,6 @@ function wordsOf(argument: Argument, path: string, siblings: readonly string[]):
 function connectorsOf(path: string): readonly string[] {
   const sources = builtInSources.map(({ name }) => name);
   if (/^connectors (add|digest)$/.test(path)) return [];
-  const isForAll = /^(conformance|connectors)\b/.test(path);
+  const isForAll = /^(conformance|connectors|spec)\b/.test(path);
   return isForAll ? [...sources, ...builtInDestinations.map(({ name }) => name)] : sources;
 }

@@ -1,6 +1,6 @@
 import { ConnectorError } from "../contract/errors.ts";
 import type { ConnectorReference, Host, SandboxLevel } from "../contract/host.ts";
-import { builtInSources, findConnector } from "../host/registry.ts";
+import { builtInDestinations, builtInSources, findConnector } from "../host/registry.ts";
 import { imageMemoryMb } from "../image/image-broker.ts";
 import { openImage } from "../image/open-image.ts";
 import { loadSettings, ownNetworks } from "./settings.ts";
@@ -96,6 +96,10 @@ export function nameConnector(
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error;
     const names = builtInSources.map(({ name }) => name);
+    if (builtInDestinations.some(({ name }) => name === wanted))
+      throw new UsageError(
+        `${wanted} is a destination: svc spec ${wanted} shows its settings, and pipelines of the Control API write to it`,
+      );
     throw new UsageError(
       `there is no connector "${printable(wanted)}"${suggestion(wanted, names) || "; `svc connectors` lists them"}`,
     );

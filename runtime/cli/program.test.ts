@@ -155,6 +155,22 @@ describe("help", () => {
   });
 });
 
+test.each([
+  ["duckdb", /^file +required; text$/m],
+  ["files", /^partition_by +one of none, day, month/m],
+  ["s3", /^bucket +required; text$/m],
+])("svc spec %s shows the settings of the destination", async (name, setting) => {
+  const { code, out } = await svc("spec", name);
+  expect(code).toBe(0);
+  expect(out).toMatch(setting);
+});
+
+test("svc spec alone names destinations beside sources", async () => {
+  const { code, err } = await svc("spec");
+  expect(code).toBe(2);
+  expect(err).toMatch(/ mysql, postgres, .*; or a destination: duckdb, files, .*s3\n$/);
+});
+
 describe("a bad command line is one line, exit code 2, and shows no value of a flag", () => {
   test.each([
     [["pikc"], 'unknown command "pikc" (did you mean "pick"?)'],
@@ -207,6 +223,10 @@ describe("a bad command line is one line, exit code 2, and shows no value of a f
       [[verb, "postgres", "--config", "none.yaml"], 'config file "none.yaml": does not exist'],
     ]),
     [["spec", "postgress"], 'there is no connector "postgress" (did you mean "postgres"?)'],
+    [
+      ["config", "duckdb"],
+      "duckdb is a destination: svc spec duckdb shows its settings, and pipelines of the Control API write to it",
+    ],
     [["spec", "postgres", "--memory", "100"], "unknown flag --memory"],
     [["spec", "postgres", "--settings", "x.yaml"], "unknown flag --settings"],
   ])("svc %j", async (argv, problem) => {

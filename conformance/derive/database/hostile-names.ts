@@ -2,11 +2,12 @@
  * Names and values that end a quotation, a statement or a format, in a database where they are
  * harmless data.
  */
-import { identifier, literal } from "../../target/database.ts";
+import type { DatabaseSql } from "../../contract/database-sql.ts";
 
 /** As tables and columns may be called: up to 63 bytes of anything but NUL. */
-export const hostileNames = [
+const names = [
   `it's "quoted"`,
+  "a `tick`",
   `x"; DROP TABLE public.kept; --`,
   `'); DROP TABLE public.kept; --`,
   "back\\slash\\",
@@ -39,19 +40,24 @@ const hostileValues = [
   "☃ \u{1f4d3}",
 ] as const;
 
+/** Those that the database takes. */
+export const hostileNames = ({ canName }: DatabaseSql): readonly string[] => names.filter(canName);
+
 /**
  * A table of each name, whose columns have the other names, and one whose keys are the values.
  * `kept` must outlive all of it.
  */
-export function hostileTables(): string {
-  const tables = hostileNames.map((name, at) => {
-    const other = hostileNames[(at + 1) % hostileNames.length] ?? "";
+export function hostileTables(sql: DatabaseSql): string {
+  const { identifier, literal, ownTable, keyType } = sql;
+  const hostile = hostileNames(sql);
+  const tables = hostile.map((name, at) => {
+    const other = hostile[(at + 1) % hostile.length] ?? "";
     const key = `${other.slice(0, 20)} key`;
-    return `CREATE TABLE public.${identifier(name)} (${identifier(key)} text PRIMARY KEY, ${identifier(other)} text);
-      INSERT INTO public.${identifier(name)} VALUES ${hostileValues.map((value, index) => `(${literal(value)}, ${literal(hostileValues.at(-index - 1) ?? "")})`).join(", ")};`;
+    return `CREATE TABLE ${ownTable(name)} (${identifier(key)} ${keyType} PRIMARY KEY, ${identifier(other)} text);
+      INSERT INTO ${ownTable(name)} VALUES ${hostileValues.map((value, index) => `(${literal(value)}, ${literal(hostileValues.at(-index - 1) ?? "")})`).join(", ")};`;
   });
   return [
-    "CREATE TABLE public.kept (id int PRIMARY KEY); INSERT INTO public.kept VALUES (1);",
+    `CREATE TABLE ${ownTable("kept")} (id int PRIMARY KEY); INSERT INTO ${ownTable("kept")} VALUES (1);`,
     ...tables,
   ].join("\n");
 }

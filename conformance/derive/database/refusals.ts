@@ -4,10 +4,10 @@
  */
 
 import { withSetting } from "../../contract/config-setting.ts";
+import type { QueryFault } from "../../contract/database.ts";
 import { databaseEgress } from "../../contract/database-kind.ts";
 import { isOfClass, type Lab, type RunOptions } from "../../contract/lab.ts";
 import type { Command, ErrorClass, Observation } from "../../contract/observation.ts";
-import { identifier } from "../../target/database.ts";
 import { copyOnce } from "./copies.ts";
 import { ownStatements } from "./faults.ts";
 
@@ -26,8 +26,8 @@ export async function refusedLogins(lab: Lab): Promise<readonly RefusedCheck[]> 
   const egress = databaseEgress(manifest?.egress);
   if (!database || !egress) return [];
   const own: Command = { verb: "check", config };
-  const role = identifier(database.role);
-  const noAccess = `REVOKE CONNECT ON DATABASE :"DBNAME" FROM PUBLIC, ${role};`;
+  const { revokeAccess, revokeAll } = database.sql.statements;
+  const { role } = database;
   return [
     {
       name: "the role has another password",
@@ -44,7 +44,7 @@ export async function refusedLogins(lab: Lab): Promise<readonly RefusedCheck[]> 
     {
       name: "the role may not connect to the database",
       command: own,
-      runOptions: { database: { on: await copyOnce(lab, "without access", noAccess) } },
+      runOptions: { database: { on: await copyOnce(lab, "without access", revokeAccess(role)) } },
       expected: ["auth", "permission"],
     },
     {
@@ -61,16 +61,12 @@ export async function refusedLogins(lab: Lab): Promise<readonly RefusedCheck[]> 
  * runtime after ten seconds.
  */
 export function unreachableDatabases(lab: Lab): readonly RefusedCheck[] {
-  const { manifest, config } = lab;
+  const { database, manifest, config } = lab;
   const egress = databaseEgress(manifest?.egress);
-  if (!egress) return [];
+  if (!database || !egress) return [];
+  const { shutdown, goneDatabase } = database.sql.faults;
   const own: Command = { verb: "check", config };
-  const ended = {
-    severity: "FATAL",
-    sqlState: "57P01",
-    message: "terminating connection",
-  } as const;
-  const atFirst = (type: "reset" | typeof ended): RunOptions => ({
+  const atFirst = (type: QueryFault["type"]): RunOptions => ({
     database: { fault: { at: ownStatements, type } },
   });
   return [
@@ -90,12 +86,12 @@ export function unreachableDatabases(lab: Lab): readonly RefusedCheck[] {
       name: "the database is gone",
       command: commandWith(own, egress.database, "gone_for_good"),
       runOptions: {},
-      expected: ["config"],
+      expected: goneDatabase,
     },
     {
       name: "the server shuts down",
       command: own,
-      runOptions: atFirst(ended),
+      runOptions: atFirst(shutdown),
       expected: ["transient"],
     },
     {
@@ -117,10 +113,6 @@ function commandWith(command: Command, field: string, value: string): Command {
   if (command.verb === "spec") return command;
   return { ...command, config: withSetting(command.config, field.split("."), value) as never };
 }
-
-const revokeAll = (role: string) => `
-  SELECT pg_catalog.format('REVOKE ALL ON ALL TABLES IN SCHEMA %1$I FROM PUBLIC, ${role.replaceAll("'", "''")}', nspname)
-  FROM pg_catalog.pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' \\gexec`;
 
 /**
  * Describes how a check that has to fail ended instead; undefined when it failed with one of the

@@ -20,7 +20,8 @@ export interface MadeTables {
  */
 export const withTables = (lab: Lab, name: string, sql: string): Promise<MadeTables> =>
   lab.once(`tables ${name}`, async () => {
-    const grant = `GRANT SELECT ON ALL TABLES IN SCHEMA public TO "${lab.database?.role.replaceAll('"', '""')}";`;
+    const { database } = lab;
+    const grant = database?.sql.statements.grantTables(database.role) ?? "";
     const copy = await copyOnce(lab, name, `${sql}\n${grant}`);
     const discover = await lab.run(lab.first.discover.command, { database: { on: copy } });
     const known = new Set(lab.streams.map(({ label }) => label));
@@ -57,6 +58,13 @@ export async function readTable(
     };
   return {
     observation,
-    faults: await compareWithTable(copy, stream, outputRows(observation.messages, stream)),
+    faults: lab.database
+      ? await compareWithTable(
+          lab.database.sql,
+          copy,
+          stream,
+          outputRows(observation.messages, stream),
+        )
+      : [],
   };
 }

@@ -1,64 +1,13 @@
 /** Values that are easily lost between a database and JSON, in tables of the kit's own. */
 
+import type { DatabaseSql, ValueTable } from "../../contract/database-sql.ts";
 import { messageEvidence } from "../../contract/evidence.ts";
 import type { Lab } from "../../contract/lab.ts";
 import type { Reporter } from "../../contract/rule.ts";
-import { literal } from "../../target/database.ts";
 import { readTable, withTables } from "./tables.ts";
 
-interface ValueTable {
-  readonly name: string;
-  /** SQL type → values as text. */
-  readonly columns: Readonly<Record<string, readonly string[]>>;
-}
-
-export const numberTable: ValueTable = {
-  name: "svc_exact_numbers",
-  columns: {
-    bigint: [
-      "9007199254740993",
-      "-9007199254740993",
-      "9223372036854775807",
-      "-9223372036854775808",
-      "0",
-    ],
-    numeric: [
-      "0.1",
-      "0.30000000000000004",
-      "123456789012345678901234567890.123456789012345678",
-      `1${"0".repeat(400)}`,
-      "1e-30",
-    ],
-    "numeric(20, 4)": ["1234567890123456.7891", "-0.0001", "10.0000", "0", "9999999999999999.9999"],
-    "double precision": [
-      "0.30000000000000004",
-      "1.7976931348623157e308",
-      "5e-324",
-      "-0",
-      "123456789.125",
-    ],
-    real: ["0.1", "3.4028235e38", "1e-45", "-1.5", "16777216"],
-    integer: ["2147483647", "-2147483648", "0", "1", "-1"],
-  },
-};
-
-export const textTable: ValueTable = {
-  name: "svc_times_and_texts",
-  columns: {
-    timestamptz: [
-      "2026-03-29 02:30:00.123456+02",
-      "2026-10-25 02:30:00.000001+00",
-      "1969-12-31 23:59:59.999999+00",
-      "0001-01-01 00:00:00+00",
-      "9999-12-31 23:59:59.999999+00",
-      "infinity",
-    ],
-    timestamp: [
-      "2026-03-29 02:30:00.123456",
-      "2026-10-25 02:30:00",
-      "1969-12-31 23:59:59.999999",
-      "0001-01-01 00:00:00",
-      "9999-12-31 23:59:59",
+/**
+ * Each value in a row of its own "9999-12-31 23:59:59",
       "-infinity",
     ],
     date: ["2024-02-29", "0001-01-01", "9999-12-31", "1582-10-10", "1970-01-01", "infinity"],
@@ -96,8 +45,13 @@ export const textTable: ValueTable = {
  * Each value in a row of its own beside the others, and a row of nulls: all of them come out as
  * they are.
  */
-export async function tryValueTable(lab: Lab, report: Reporter, table: ValueTable): Promise<void> {
-  const { copy, discover, streams } = await withTables(lab, table.name, sqlOf(table));
+export async function tryValueTable(
+  lab: Lab,
+  report: Reporter,
+  sql: DatabaseSql,
+  table: ValueTable,
+): Promise<void> {
+  const { copy, discover, streams } = await withTables(lab, table.name, sqlOf(sql, table));
   const stream = streams.find((one) => one.stream.name === table.name);
   if (!stream)
     return report.fail(
@@ -110,7 +64,7 @@ export async function tryValueTable(lab: Lab, report: Reporter, table: ValueTabl
     report.fail(`${stream.label}: ${fault}.`, messageEvidence("The run", observation, []));
 }
 
-function sqlOf({ name, columns }: ValueTable): string {
+function sqlOf({ literal, ownTable }: DatabaseSql, { name, columns }: ValueTable): string {
   const entries = Object.entries(columns);
   const declared = entries.map(([type], at) => `v${at} ${type}`);
   const count = Math.max(...entries.map(([, values]) => values.length));
@@ -119,6 +73,6 @@ function sqlOf({ name, columns }: ValueTable): string {
     return `(${[row + 1, ...values].join(", ")})`;
   });
   const nulls = `(${[count + 1, ...entries.map(() => "NULL")].join(", ")})`;
-  return `CREATE TABLE public.${name} (id int PRIMARY KEY, ${declared.join(", ")});
-    INSERT INTO public.${name} VALUES ${[...rows, nulls].join(", ")};`;
+  return `CREATE TABLE ${ownTable(name)} (id int PRIMARY KEY, ${declared.join(", ")});
+    INSERT INTO ${ownTable(name)} VALUES ${[...rows, nulls].join(", ")};`;
 }

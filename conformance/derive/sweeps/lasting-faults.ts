@@ -63,7 +63,7 @@ async function lastingDatabaseFaults(
   commands: ReturnType<typeof commandsOf>,
 ): Promise<readonly LastingFaultRun[]> {
   const runs: LastingFaultRun[] = [];
-  for (const { type, ...fault } of databaseFaults)
+  for (const { type, ...fault } of databaseFaults(lab))
     for (const { verb, command } of commands) {
       const observation = await lab.run(command, {
         database: { fault: { at: ownStatements, isLasting: true, type } },

@@ -1,5 +1,11 @@
 /** MySQL's types: their JSON Schema, how they are asked for, and what their values become. */
-import { type ColumnKind, ConnectorError, type JsonSchema, parseExact } from "svc-connectors";
+import {
+  type ColumnKind,
+  ConnectorError,
+  type JsonSchema,
+  parseExact,
+  rawJson,
+} from "svc-connectors";
 import { quoteText } from "./api.ts";
 import { malformed } from "./packets.ts";
 
@@ -236,13 +242,16 @@ const json: ValueType = {
         problem: `it is nested deeper than ${maxDepth} levels`,
       });
     try {
-      // Numbers keep every digit.
-      return JSON.stringify(parseExact(utf8(field)));
+      return JSON.stringify(parseExact(utf8(field)), withAllDigits);
     } catch {
       return undefined;
     }
   },
 };
+
+/** Large integers are `bigint`, which JSON does not know. */
+const withAllDigits = (_: string, value: unknown) =>
+  typeof value === "bigint" ? rawJson(String(value)) : value;
 
 /** Arrays and objects inside of each other, as the writer of rows has it. */
 const maxDepth = 200;
