@@ -334,7 +334,7 @@ export const errorTable = {
     kind: "connector",
     http: 500,
     message: "The connector tried to use {resource}, which the sandbox refuses.",
-    fix: "Use ctx.http, ctx.clock and ctx.log; a connector has no files, sockets, processes or secrets: it names those in egress.",
+    fix: "Use ctx.http, ctx.clock and ctx.log; a connector has no files, sockets, processes or secrets: it names those in egress. An image reaches the hosts that --allow-host names.",
   },
   RECORD_INVALID: {
     kind: "connector",
