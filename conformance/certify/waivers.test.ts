@@ -92,6 +92,17 @@ test("a run in which every rule is waived or does not apply proves nothing", () 
   expect(apply([report("AUTH-01", "not-applicable")], []).remarks).toHaveLength(1);
 });
 
+test("a run that proves nothing names what is missing for most of its rules", () => {
+  const missing = "a database is needed: install MariaDB";
+  const reports = ["A-01", "A-02", "A-03"].map((id, at) => ({
+    ...report(id, "not-applicable"),
+    reason: at === 1 ? "it has no tokens" : missing,
+  }));
+  expect(apply(reports, []).remarks).toEqual([
+    `Nothing was proved: every rule was waived, left out or does not apply. Mostly: ${missing}.`,
+  ]);
+});
+
 test("a run without rules proves nothing", () => {
   expect(apply([], []).remarks).toEqual(["No rule was tried."]);
 });

@@ -34,8 +34,21 @@ export function applyWaivers(
   const proved = reports.filter(({ result }) => !nothing.includes(result));
   if (reports.length === 0) remarks.push("No rule was tried.");
   else if (proved.length === 0)
-    remarks.push("Nothing was proved: every rule was waived, left out or does not apply.");
+    remarks.push(
+      `Nothing was proved: every rule was waived, left out or does not apply.${mostGivenReason(reports)}`,
+    );
   return { reports, remarks };
+}
+
+/** What most rules that do not apply say: what is missing, where it is the same for all. */
+function mostGivenReason(reports: readonly RuleReport[]): string {
+  const given = reports.flatMap(({ result, reason }) =>
+    result === "not-applicable" && reason !== undefined ? [reason] : [],
+  );
+  const counts = [...Map.groupBy(given, (reason) => reason)].sort(
+    ([, one], [, other]) => other.length - one.length,
+  );
+  return counts[0] ? ` Mostly: ${counts[0][0]}.` : "";
 }
 
 /** Undefined = the waiver counts. */

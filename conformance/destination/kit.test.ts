@@ -66,7 +66,7 @@ test("a destination without query is not judged, and says why", async () => {
     "this destination has no query, so that what it wrote cannot be read back",
   ]);
   expect(remarks).toEqual([
-    "Nothing was proved: every rule was waived, left out or does not apply.",
+    "Nothing was proved: every rule was waived, left out or does not apply. Mostly: this destination has no query, so that what it wrote cannot be read back.",
   ]);
 });
 

@@ -61,7 +61,8 @@ export async function openDestinationLab(
       return () => createFilePlace(context, egress, config);
     }
     if (egress.kind === "s3") {
-      missing = "the kit has no store of objects to write to";
+      missing =
+        "the kit has no store of objects (S3) to write to: it tries destinations of files and of PostgreSQL. A destination of objects needs tests of its own with a store, as connectors/destinations/s3/s3.long.test.ts of the repository has: CI=true npx vitest run --project long connectors/destinations/s3";
       return () => Promise.reject(new Error(missing));
     }
     const server = await startPostgres();
