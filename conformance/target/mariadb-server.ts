@@ -79,6 +79,8 @@ export async function startInstalledMariadb(
     port: String(port),
     "bind-address": "127.0.0.1",
     "pid-file": join(folder, "pid"),
+    // A server that starts clears its folder for temporary tables of what others have there.
+    tmpdir: folder,
     "skip-name-resolve": "1",
     "innodb-flush-log-at-trx-commit": "0",
     "innodb-buffer-pool-size": "32M",
