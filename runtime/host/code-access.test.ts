@@ -50,11 +50,18 @@ test("of the runtime a worker may read what the sandbox runs, nothing of the hos
   expect(readable.sort()).toEqual([...entries, ...folders].sort());
 });
 
-test("a declarative manifest is readable, and nothing beside it", async () => {
+test("a declarative manifest and its schemas are readable, and nothing beside them", async () => {
+  const schemas = join(folder, "connector/schemas");
+  await mkdir(join(schemas, "shared/deeper"), { recursive: true });
+  for (const file of ["orders.json", "notes.txt", "shared/part.json", "shared/deeper/x.json"])
+    await writeFile(join(schemas, file), "{}");
+  await symlink("/etc/hostname", join(schemas, "link.json"));
   await writeFile(join(folder, "connector/shop.yaml"), "type: DeclarativeSource");
   const paths = readablePaths(pathToFileURL(join(folder, "connector/shop.yaml")).href);
   expect(paths.filter((path) => path.startsWith(folder))).toEqual([
     join(folder, "connector/shop.yaml"),
+    join(schemas, "orders.json"),
+    join(schemas, "shared/part.json"),
   ]);
 });
 

@@ -20,7 +20,7 @@ const maxCodeFiles = 5_000;
  */
 export function readablePaths(connectorUrl: string): readonly string[] {
   const { moduleRoot, files } = codeOf(connectorUrl);
-  const isManifest = files.length === 1 && /\.ya?ml$/.test(connectorUrl);
+  const isManifest = /\.ya?ml$/.test(connectorUrl);
   const roots = packageRoots(isManifest ? packageRoot : moduleRoot);
   return [...sandboxCode, ...roots.flatMap(packagePaths), ...files].filter(
     (path, index, all) => all.indexOf(path) === index,
@@ -50,10 +50,11 @@ export interface OwnCode {
  */
 export function codeOf(connectorUrl: string): OwnCode {
   const module = connectorPath(connectorUrl);
-  // A manifest is all that there is of its connector.
+  // A manifest and the schemas beside it are all that there is of its connector.
   if (/\.ya?ml$/.test(connectorUrl)) {
     refuseWildcard(module);
-    return { module, moduleRoot: dirname(module), files: [module] };
+    const folder = dirname(module);
+    return { module, moduleRoot: folder, files: [module, ...schemaFiles(folder)] };
   }
   const moduleRoot = findUp(dirname(module), "package.json");
   refuseWildcard(moduleRoot);
@@ -95,6 +96,27 @@ export function refuseWildcard(path: string): void {
     });
 }
 
+/** Schemas of streams: `schemas/*.json` and `schemas/shared/*.json`. */
+const schemaFiles = (folder: string): string[] =>
+  ["schemas", join("schemas", "shared")].flatMap((name) => {
+    const root = join(folder, name);
+    if (!lstatSync(root, { throwIfNoEntry: false })?.isDirectory()) return [];
+    const found = readdirSync(root, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith(".json"))
+      .map((entry) => join(root, entry.name));
+    for (const path of found) refuseWildcard(path);
+    refuseTooMany(found, "schemas");
+    return found;
+  });
+
+function refuseTooMany(found: readonly string[], what: string): void {
+  if (found.length > maxCodeFiles)
+    throw new ConnectorError("CONNECTOR_INVALID", {
+      path: "module",
+      problem: `has more than ${maxCodeFiles} ${what} beside it`,
+    });
+}
+
 function codeFiles(root: string): string[] {
   const found: string[] = [];
   const visit = (folder: string) => {
@@ -104,12 +126,7 @@ function codeFiles(root: string): string[] {
       refuseWildcard(path);
       if (entry.isDirectory()) visit(path);
       else if (entry.isFile() && codeExtensions.has(extname(entry.name))) found.push(path);
-      if (found.length > maxCodeFiles) {
-        throw new ConnectorError("CONNECTOR_INVALID", {
-          path: "module",
-          problem: `has more than ${maxCodeFiles} code files beside it`,
-        });
-      }
+      refuseTooMany(found, "code files");
     }
   };
   visit(root);

@@ -4,52 +4,40 @@
  */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { ConnectorError } from "../contract/errors.ts";
 import { isJsonObject, type JsonValue } from "../contract/json.ts";
 import { checkpoint, type Output, records } from "../contract/output.ts";
 import type { Source } from "../contract/source.ts";
-import type { Stream } from "../contract/stream.ts";
 import { manifestName } from "../wire/manifest-name.ts";
-import { openComponent } from "./document/component.ts";
+import { type Catalog, compileCatalog } from "./catalog.ts";
+import { type Component, openComponent } from "./document/component.ts";
 import { readDocument } from "./document/document.ts";
-import { invalid, Unsupported } from "./document/invalid.ts";
+import { invalid } from "./document/invalid.ts";
 import { markSecrets } from "./document/settings.ts";
 import { headerNamesOf } from "./records/answer.ts";
+import { noSchemaFiles, openSchemaFiles } from "./records/schema-files.ts";
 import { rateLimitOf } from "./requests/budget.ts";
 import { toEgress } from "./requests/origins.ts";
-import { type Context, compileStream, type ManifestStream, nameOf } from "./stream.ts";
+import type { Context } from "./retriever.ts";
+import type { ManifestStream } from "./stream.ts";
 
 /** @throws CONNECTOR_INVALID with the place, for what is wrong or not supported */
 export async function loadManifest(url: string): Promise<Source> {
   const text = await readFile(new URL(url), "utf8");
-  return toSource(text, manifestName(fileURLToPath(url)));
+  const path = fileURLToPath(url);
+  return toSource(text, manifestName(path), openSchemaFiles(path));
 }
 
-/** Streams that need what the runtime lacks, and what that is. */
-type Unusable = ReadonlyMap<string, ConnectorError>;
-
-/** @param name of the connector, as people type it */
-export function toSource(text: string, name: string): Source {
+/** @param name of the connector, as people type it @param files schemas beside it */
+export function toSource(text: string, name: string, files = noSchemaFiles): Source {
   const document = readDocument(text);
   const root = openComponent(document, "manifest", ["DeclarativeSource"]);
   const spec = root.child("spec", "Spec");
   const specification = spec?.get("connection_specification") ?? {};
   if (!isJsonObject(specification)) throw invalid("spec", "must be an object");
   root.child("concurrency_level", "ConcurrencyLevel");
-  const { streams, unusable } = compileStreams(listOf(root.get("streams")));
-  const check = root.required("check", root.child("check", "CheckStream"));
-  const wanted = check.get("stream_names");
-  const find = (one: unknown): ManifestStream => {
-    const refusal = unusable.get(String(one));
-    if (refusal) throw refusal;
-    const found = streams.find((stream) => stream.name === one);
-    if (!found) throw new ConnectorError("STREAM_UNKNOWN", { stream: String(one) });
-    return found;
-  };
-  const checked = Array.isArray(wanted) ? wanted : [];
-  for (const one of checked)
-    if (!unusable.has(String(one)) && !streams.some((stream) => stream.name === one))
-      throw invalid(check.at("stream_names"), "names a stream that is not there");
+  const catalog = compileCatalog(root, files);
+  const { always, unusable, reaches } = catalog;
+  const check = compileCheck(root, catalog);
   const version = root.get("version");
   const title = specification.title ?? name;
   const documentationUrl = spec?.get("documentation_url");
@@ -66,7 +54,6 @@ export function toSource(text: string, name: string): Source {
         problem: String(details.problem),
       });
   };
-  const all: readonly Stream[] = streams.map(({ stream }) => stream);
   return {
     id: `conn_${slug || "manifest"}`,
     version: typeof version === "string" && /^\d+\.\d+\.\d+$/.test(version) ? version : "0.0.0",
@@ -74,48 +61,46 @@ export function toSource(text: string, name: string): Source {
     ...(typeof documentationUrl === "string" ? { documentationUrl } : {}),
     spec: markSecrets(
       specification,
-      streams.flatMap(({ authenticators }) => authenticators),
+      reaches.flatMap(({ authenticators }) => authenticators),
     ) as never,
     egress: toEgress({
-      origins: streams.flatMap(({ origins }) => origins),
-      minted: streams.flatMap(({ minted }) => minted),
+      origins: reaches.flatMap(({ origins }) => origins),
+      minted: reaches.flatMap(({ minted }) => minted),
       responseHeaders: headerNamesOf(document),
       rateLimit: rateLimitOf(root),
     }) as never,
     // Who lists them learns which are missing, and why.
     ...(unusable.size === 0
-      ? { streams: all }
+      ? {}
       : {
           missingStreams: [...unusable].map(([stream, { details }]) => ({
             stream: stream.slice(0, 500),
             path: String(details.path).slice(0, 500),
             problem: String(details.problem).slice(0, 500),
           })),
-          async *discover(ctx: unknown) {
-            tell(ctx as Context);
-            yield* all;
+        }),
+    ...(unusable.size === 0 && !catalog.isDependent
+      ? { streams: always.map(({ stream }) => stream) }
+      : {
+          async *discover(given: unknown) {
+            const ctx = given as Context;
+            tell(ctx);
+            for await (const { stream, discover } of catalog.list(ctx))
+              yield discover ? await discover(ctx) : stream;
           },
         }),
     async check(given) {
       const ctx = given as unknown as Context;
       tell(ctx);
-      for (const one of checked) {
-        const stream = find(one);
-        for await (const slice of stream.open(ctx, {}).slices()) {
-          let hasRecord = false;
-          for await (const page of stream.read(ctx, slice)) {
-            hasRecord = page.length > 0;
-            if (hasRecord) break;
-          }
-          if (hasRecord) break;
-        }
-      }
+      for await (const stream of check(ctx)) await readOne(stream, ctx);
     },
     async *read(given, selected, state): AsyncGenerator<Output<JsonValue>> {
       const ctx = given as unknown as Context;
-      const stream = find(selected.name);
+      const named = await catalog.find(ctx, selected.name);
       const isIncremental = selected.syncMode === "incremental";
-      const run = stream.open(ctx, isIncremental && isJsonObject(state) ? state : {});
+      const begun = isIncremental && isJsonObject(state) ? state : {};
+      const stream = named.forState(begun);
+      const run = stream.open(ctx, begun);
       for await (const slice of run.slices()) {
         for await (const page of stream.read(ctx, slice)) yield records(page);
         slice.close();
@@ -123,35 +108,40 @@ export function toSource(text: string, name: string): Source {
         if (kept) yield checkpoint(kept as JsonValue);
       }
       run.finish();
-      const kept = isIncremental ? run.state() : undefined;
+      const kept = isIncremental ? (run.state() ?? stream.finalState) : undefined;
       if (kept) yield checkpoint(kept as JsonValue);
     },
   };
 }
 
-/**
- * What needs something that the runtime lacks cannot be read; the other streams can.
- * @throws CONNECTOR_INVALID when none can, and for whatever is wrong
- */
-function compileStreams(values: readonly JsonValue[]): {
-  readonly streams: readonly ManifestStream[];
-  readonly unusable: Unusable;
-} {
-  if (values.length === 0) throw invalid("manifest.streams", "must name a stream");
-  const unusable = new Map<string, ConnectorError>();
-  const streams = values.flatMap((value, index) => {
-    const name = nameOf(value, index);
-    try {
-      return [compileStream(value, index)];
-    } catch (error) {
-      if (!(error instanceof Unsupported)) throw error;
-      unusable.set(name, error);
-      return [];
+/** The streams that show whether an account can be read. */
+function compileCheck(root: Component, catalog: Catalog) {
+  const check = root.required("check", root.child("check", "CheckStream", "CheckDynamicStream"));
+  const wanted = check.get("stream_names");
+  const names = Array.isArray(wanted) ? wanted.map(String) : [];
+  if (names.some((name) => !catalog.mayHave(name)))
+    throw invalid(check.at("stream_names"), "names a stream that is not there");
+  const countOf = (part: Component) => Number(part.get("stream_count") ?? 1);
+  const dynamic =
+    check.type === "CheckDynamicStream"
+      ? [{ name: undefined, count: countOf(check) }]
+      : check
+          .children("dynamic_streams_check_configs", "DynamicStreamCheckConfig")
+          .map((one) => ({ name: String(one.get("dynamic_stream_name")), count: countOf(one) }));
+  return async function* (ctx: Context) {
+    for (const name of names) yield await catalog.find(ctx, name);
+    for (const { name, count } of dynamic) {
+      let left = count;
+      for await (const stream of catalog.listDynamic(ctx, name)) {
+        if (left-- <= 0) break;
+        yield stream;
+      }
     }
-  });
-  const [first] = unusable.values();
-  if (streams.length === 0 && first) throw first;
-  return { streams, unusable };
+  };
 }
 
-const listOf = (value: JsonValue | undefined) => (Array.isArray(value) ? value : []);
+/** Reads until a record comes; none is fine too. */
+async function readOne({ open, read }: ManifestStream, ctx: Context): Promise<void> {
+  for await (const slice of open(ctx, {}).slices())
+    for await (const page of read(ctx, slice)) if (page.length > 0) return;
+}

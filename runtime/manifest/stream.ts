@@ -1,40 +1,32 @@
-/** A stream of a manifest: its retriever's pages, part by part and window by window. */
-import type { HttpContext } from "../contract/context.ts";
-import type { MintedTokens } from "../contract/egress.ts";
-import { ConnectorError } from "../contract/errors.ts";
+/** A stream of a manifest: its retriever, its cursor, its schema, and the streams it depends on. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
 import type { Stream } from "../contract/stream.ts";
 import { type Component, openComponent } from "./document/component.ts";
-import { invalid } from "./document/invalid.ts";
-import { clockName, type Scope } from "./expressions/template.ts";
+import { invalid, Unsupported } from "./document/invalid.ts";
 import { toText } from "./expressions/values.ts";
-import { compileDecoder, scopeOf } from "./records/answer.ts";
-import { compileSelector, type Row } from "./records/selector.ts";
+import { compileDynamicSchema } from "./records/dynamic-schema.ts";
+import { compileSchema } from "./records/schema.ts";
+import type { SchemaFiles } from "./records/schema-files.ts";
 import { transformationTypes } from "./records/transformations.ts";
-import { compilePaginator, type SeenPage } from "./requests/paginator.ts";
-import { nothingAdded } from "./requests/request-option.ts";
-import { compileRequester } from "./requests/requester.ts";
+import { type Context, compileRetriever, type Reach, type Retriever } from "./retriever.ts";
 import { compileCursor } from "./slices/cursor.ts";
-import { openSlices, type Slice, type SliceRun } from "./slices/incremental.ts";
-import { compilePartitions, type ParentStream } from "./slices/partitions.ts";
+import { finishedState, type ParentStream } from "./slices/partitions.ts";
 
-export type Context = HttpContext<JsonObject>;
-
-export interface ManifestStream {
+export interface ManifestStream extends Pick<Retriever, "open" | "read"> {
   readonly name: string;
+  /** As far as it is known without a request. */
   readonly stream: Stream;
-  readonly origins: readonly string[];
-  readonly minted: readonly MintedTokens[];
-  /** Parts of the document in which credentials may stand. */
-  readonly authenticators: readonly JsonValue[];
-  /** @param state of an earlier read; empty when there was none */
-  open(ctx: Context, state: JsonObject): SliceRun;
-  /** The pages of a slice. */
-  read(ctx: Context, slice: Slice): AsyncGenerator<Row[]>;
+  /** Asks for the rest of its schema; it is not there where the manifest has all of it. */
+  readonly discover?: ((ctx: Context) => Promise<Stream>) | undefined;
+  readonly reach: Reach;
+  /** The stream that is read from this state on: another one where the manifest names two. */
+  forState(state: JsonObject): ManifestStream;
+  /** What is kept where it has no cursor. */
+  readonly finalState?: JsonObject | undefined;
 }
 
 /** Its name, for messages, whether the rest of it is supported or not. */
-export function nameOf(value: JsonValue, index: number): string {
+export function nameOf(value: JsonValue, index: number | string): string {
   const { name: own, $parameters } = (isJsonObject(value) ? value : {}) as JsonObject;
   const name = own ?? (isJsonObject($parameters) ? $parameters.name : undefined);
   if (typeof name !== "string" || name === "") throw invalid(`streams.${index}.name`, "is missing");
@@ -43,133 +35,156 @@ export function nameOf(value: JsonValue, index: number): string {
 
 /** How deep streams may be read by records of others. */
 const maxParents = 8;
+const streamTypes = ["DeclarativeStream", "StateDelegatingStream"] as const;
 
-export function compileStream(value: JsonValue, index: number): ManifestStream {
+export function compileStream(
+  value: JsonValue,
+  index: number | string,
+  files: SchemaFiles,
+): ManifestStream {
   const name = nameOf(value, index);
-  return compileOpened(openComponent(value, `streams.${name}`, ["DeclarativeStream"]), name, 0);
+  return compileOpened(openComponent(value, `streams.${name}`, streamTypes), name, 0, files);
 }
 
-function compileOpened(named: Component, name: string, depth: number): ManifestStream {
+function compileOpened(
+  named: Component,
+  name: string,
+  depth: number,
+  files: SchemaFiles,
+): ManifestStream {
   if (depth > maxParents) throw invalid(named.path, `has more than ${maxParents} parents in a row`);
-  const retriever = named.required("retriever", named.child("retriever", "SimpleRetriever"));
-  const decode = compileDecoder(retriever);
-  const requesterPart = retriever.child("requester", "HttpRequester");
-  const requester = compileRequester(retriever.required("requester", requesterPart));
+  if (named.type === "StateDelegatingStream") return compileDelegating(named, name, depth, files);
+  const reaches: Reach[] = [];
+  const openParent = openParentOf(name, depth, files, reaches);
   const cursorPart = named.child("incremental_sync", "DatetimeBasedCursor");
   const plan = cursorPart && compileCursor(cursorPart);
-  const select = compileSelector(
-    retriever.required("record_selector", retriever.child("record_selector", "RecordSelector")),
-    named.children("transformations", ...transformationTypes),
-    plan?.isClientSide === true,
-  );
-  const paginator = compilePaginator(
-    retriever.child("paginator", "DefaultPaginator", "NoPagination"),
-  );
-  const parents: ManifestStream[] = [];
-  const partitions = compilePartitions(
-    retriever.children("partition_router", "ListPartitionRouter", "SubstreamPartitionRouter"),
-    (part) => {
-      const parent = compileOpened(part, toText(part.get("name") as string) || name, depth + 1);
-      parents.push(parent);
-      return toParent(parent);
+  const known = depth === 0 ? compileSchema(named, name, files) : undefined;
+  const retriever = compileRetriever(
+    named.required("retriever", named.child("retriever", "SimpleRetriever")),
+    {
+      ...{
+        plan,
+        openParent,
+        transformations: named.children("transformations", ...transformationTypes),
+      },
+      schema() {
+        const { schema, asking } = known ?? compileSchema(named, name, files);
+        if (asking.length === 0) return schema;
+        throw new Unsupported(
+          named.at("retriever.record_selector.schema_normalization"),
+          "is Default, which is not supported here for a schema that the provider lists",
+        );
+      },
     },
   );
-  const isBareLater =
-    retriever.get("ignore_stream_slicer_parameters_on_paginated_requests") === true;
-  const own = (ctx: Context): Scope => ({
-    config: ctx.config as Scope,
-    parameters: retriever.parameters as Scope,
-    [clockName]: ctx.clock.now(),
+  reaches.push(retriever.reach);
+  const { schema = { type: "object", properties: {} }, asking = [] } = known ?? {};
+  const loaders = asking.map((loader) => {
+    const listing = compileRetriever(
+      loader.required("retriever", loader.child("retriever", "SimpleRetriever")),
+      { plan: undefined, openParent, transformations: [], schema: () => ({}) },
+    );
+    reaches.push(listing.reach);
+    return { listing, toProperties: compileDynamicSchema(loader) };
   });
-
-  async function* read(ctx: Context, slice: Slice): AsyncGenerator<Row[]> {
-    const { partition, window, cursor } = slice;
-    const both = sliceScope(slice);
-    const scope: Scope = {
-      ...own(ctx),
-      ...{ stream_partition: both, stream_slice: both, stream_interval: both },
-    };
-    const isNew = cursor ? (record: Row) => cursor.isNew(record) : undefined;
-    const used = new Set<string>();
-    for (let token = paginator.first; ; ) {
-      const added = nothingAdded();
-      const asking: Scope =
-        token === undefined ? scope : { ...scope, next_page_token: { next_page_token: token } };
-      paginator.inject(added, token, asking);
-      if (token === undefined || !isBareLater) {
-        partitions.inject(added, partition.values, asking);
-        plan?.inject(added, window, asking);
-      }
-      const answer = await requester.send(ctx, asking, added);
-      if (!answer) return;
-      const bodies = decode(answer);
-      const answered = { ...asking, ...scopeOf(answer, bodies) };
-      const { rows, extracted } = select(bodies, answered, plan?.isClientSide ? isNew : undefined);
-      const page: SeenPage = {
-        size: extracted,
-        scope: { ...answered, last_page_size: rows.length, last_record: rows.at(-1) ?? null },
-      };
-      const kept = plan?.isDataFeed && isNew ? rows.filter(isNew) : rows;
-      for (const row of kept) slice.observe(row);
-      yield kept;
-      const last = rows.at(-1);
-      // A feed begins with what is newest: what is known already ends it.
-      if (plan?.isDataFeed && last && isNew?.(last) === false) return;
-      token = paginator.next(page, token);
-      if (token === undefined) return;
-      if (used.has(toText(token))) throw new ConnectorError("PAGING_LOOP");
-      used.add(toText(token));
-    }
-  }
-
-  const schema = depth === 0 ? schemaOf(named) : { type: "object", properties: {} };
   const cursorField =
     plan && isPlainName(cursorPart?.get("cursor_field")) ? plan.fieldTemplate.text({}) : undefined;
   const properties = schema.properties as JsonObject;
-  if (depth === 0 && cursorField !== undefined && !Object.hasOwn(properties, cursorField))
-    throw invalid(named.at("schema_loader"), `lacks the cursor field ${cursorField}`);
-  return {
+  if (known && cursorField !== undefined && asking.length === 0)
+    if (!Object.hasOwn(properties, cursorField))
+      throw invalid(named.at("schema_loader"), `lacks the cursor field ${cursorField}`);
+  const stream: Stream = {
     name,
-    stream: {
-      name,
-      schema: schema as never,
-      primaryKey: primaryKeyOf(named),
-      ...(cursorField === undefined ? {} : { cursorField }),
-      syncModes: cursorField === undefined ? ["full_refresh"] : ["full_refresh", "incremental"],
-    },
-    origins: [requester.origin, ...parents.flatMap(({ origins }) => origins)],
-    minted: [...requester.minted, ...parents.flatMap(({ minted }) => minted)],
-    authenticators: [
-      requesterPart?.get("authenticator") ?? null,
-      ...parents.flatMap(({ authenticators }) => authenticators),
-    ],
-    open: (ctx, state) => openSlices(ctx, own(ctx), plan, partitions, state),
-    read,
+    schema: schema as never,
+    primaryKey: primaryKeyOf(named),
+    ...(cursorField === undefined ? {} : { cursorField }),
+    syncModes: cursorField === undefined ? ["full_refresh"] : ["full_refresh", "incremental"],
+  };
+  const made: ManifestStream = {
+    name,
+    stream,
+    ...(loaders.length === 0
+      ? {}
+      : {
+          async discover(ctx: Context) {
+            const all = { ...properties };
+            for (const { listing, toProperties } of loaders)
+              Object.assign(all, toProperties(await firstRecord(listing, ctx), listing.scope(ctx)));
+            if (cursorField !== undefined) all[cursorField] ??= {};
+            return { ...stream, schema: { ...schema, properties: all } as never };
+          },
+        }),
+    reach: together(reaches),
+    open: retriever.open,
+    read: retriever.read,
+    forState: () => made,
+  };
+  return made;
+}
+
+/** How a stream is compiled on which another depends. @param reaches takes what it needs */
+export function openParentOf(
+  child: string,
+  depth: number,
+  files: SchemaFiles,
+  reaches: Reach[],
+): (part: Component) => ParentStream {
+  return (part) => {
+    const name = toText(part.get("name") as string) || child;
+    const parent = compileOpened(part, name, depth + 1, files);
+    reaches.push(parent.reach);
+    return toParent(parent);
   };
 }
 
-/** What expressions see of a slice: its values, and beside them what they ask for by name. */
-function sliceScope({ partition, window }: Slice): Scope {
-  const hidden = {
-    partition: partition.values,
-    cursor_slice: window,
-    extra_fields: partition.extra,
-  };
-  const made = { ...partition.values, ...window };
-  for (const [name, value] of Object.entries(hidden))
-    if (!Object.hasOwn(made, name)) Object.defineProperty(made, name, { value });
-  return made;
+async function firstRecord({ open, read }: Retriever, ctx: Context) {
+  for await (const slice of open(ctx, {}).slices())
+    for await (const [row] of read(ctx, slice)) if (row) return row;
+  return undefined;
 }
+
+/** Two streams of one name: the one that reads all, and the one that goes on from a state. */
+function compileDelegating(
+  named: Component,
+  name: string,
+  depth: number,
+  files: SchemaFiles,
+): ManifestStream {
+  const [full, later] = (["full_refresh_stream", "incremental_stream"] as const).map((part) => {
+    const one = named.required(part, named.child(part, "DeclarativeStream"));
+    if (one.get("name") !== name) throw invalid(one.at("name"), `must be ${name}, as the stream's`);
+    return compileOpened(one, name, depth, files);
+  }) as [ManifestStream, ManifestStream];
+  const { cursorField } = later.stream;
+  return {
+    ...full,
+    stream: { ...later.stream, ...full.stream, ...later.stream, schema: full.stream.schema },
+    reach: together([full.reach, later.reach]),
+    forState: (state) =>
+      Object.keys(state).length > 0
+        ? later
+        : cursorField === undefined
+          ? full
+          : { ...full, finalState: finishedState },
+  };
+}
+
+const together = (reaches: readonly Reach[]): Reach => ({
+  origins: reaches.flatMap(({ origins }) => origins),
+  minted: reaches.flatMap(({ minted }) => minted),
+  authenticators: reaches.flatMap(({ authenticators }) => authenticators),
+});
 
 const isPlainName = (value: JsonValue | undefined) =>
   typeof value === "string" && !value.includes("{");
 
 /** Its records, for the streams that are read by them. */
-function toParent({ name, open, read }: ManifestStream): ParentStream {
+function toParent(parent: ManifestStream): ParentStream {
   return {
-    name,
-    read(ctx, _, state) {
-      const run = open(ctx, state ?? {});
+    name: parent.name,
+    read(ctx, _, state = {}) {
+      const { open, read } = parent.forState(state);
+      const run = open(ctx, state);
       return {
         async *records() {
           for await (const slice of run.slices()) {
@@ -183,14 +198,6 @@ function toParent({ name, open, read }: ManifestStream): ParentStream {
       };
     },
   };
-}
-
-function schemaOf(stream: Component): JsonObject {
-  const loader = stream.child("schema_loader", "InlineSchemaLoader");
-  const schema = stream.required("schema_loader", loader).get("schema");
-  if (!isJsonObject(schema) || !isJsonObject(schema.properties))
-    throw invalid(stream.at("schema_loader"), "must have a schema with properties");
-  return { ...schema, type: "object" };
 }
 
 function primaryKeyOf(stream: Component): string[] {

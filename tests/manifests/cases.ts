@@ -1,6 +1,5 @@
 /** A case of the comparison: two YAML documents, the settings of the reading and the manifest. */
 import { parse } from "yaml";
-import { toSource } from "../../runtime/manifest/source.ts";
 
 export interface Case {
   readonly file: string;
@@ -12,11 +11,17 @@ export interface Case {
   readonly fails: readonly string[];
   /** Streams without an error handler: the host tries again as it does for every connector. */
   readonly ownWaits: readonly string[];
-  readonly streams: readonly {
-    readonly name: string;
-    readonly isIncremental: boolean;
-    readonly fields: readonly string[];
-  }[];
+  /** Paths whose requests are not compared. */
+  readonly ownRequests: readonly string[];
+  /** Schemas beside the manifest, by their paths in its folder. */
+  readonly files: Record<string, unknown>;
+}
+
+/** A stream of a case, as it is discovered. */
+export interface CaseStream {
+  readonly name: string;
+  readonly isIncremental: boolean;
+  readonly properties: Record<string, unknown>;
 }
 
 /** The time at which everything is read. */
@@ -24,14 +29,13 @@ export const now = "2026-01-15T12:00:00Z";
 
 export function readCase(file: string, text: string): Case {
   const [head = "", manifest = ""] = text.split(/^---\n/m);
-  const { config, states = {}, fails = [], ownWaits = [] } = parse(head);
-  const streams = toSource(manifest, file).streams ?? [];
-  return {
-    ...{ file, manifest, config, states, fails, ownWaits },
-    streams: streams.map(({ name, syncModes, schema }) => ({
-      name,
-      isIncremental: syncModes?.includes("incremental") === true,
-      fields: Object.keys((schema as { properties: object }).properties),
-    })),
-  };
+  const {
+    config,
+    states = {},
+    fails = [],
+    ownWaits = [],
+    ownRequests = [],
+    files = {},
+  } = parse(head);
+  return { file, manifest, config, states, fails, ownWaits, ownRequests, files };
 }

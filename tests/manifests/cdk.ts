@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { parse } from "yaml";
 import type { ReceivedRequest } from "../../simulators/loopback.ts";
-import { type Case, now } from "./cases.ts";
+import { type Case, type CaseStream, now } from "./cases.ts";
 import { createShop } from "./provider.ts";
 import { type Reading, toReading } from "./read-here.ts";
 
@@ -60,38 +60,49 @@ export async function startCdk(python: string) {
   });
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
 
+  const work = async (verb: "read" | "discover", one: Case, job: object = {}) => {
+    received.length = 0;
+    handle = createShop("http");
+    const manifest = parse(
+      one.manifest.replaceAll("https://api.example.com", `http://127.0.0.1:${port}`),
+    );
+    const { config, files } = one;
+    child.stdin.write(`${JSON.stringify({ verb, now, manifest, config, files, ...job })}\n`);
+    let line = "";
+    // It logs there too.
+    while (!line.startsWith("RESULT ")) {
+      const { value, done } = await lines.next();
+      if (done) throw new Error("Airbyte's interpreter has ended");
+      line = value;
+    }
+    return JSON.parse(line.slice(7));
+  };
   return {
-    async read(one: Case, stream: string, state: unknown): Promise<Reading> {
-      received.length = 0;
-      handle = createShop("http");
-      const manifest = parse(
-        one.manifest.replaceAll("https://api.example.com", `http://127.0.0.1:${port}`),
+    /** The properties of its streams, by their names. */
+    async discover(one: Case): Promise<Record<string, unknown>> {
+      const { streams, errors } = await work("discover", one);
+      if (!streams) throw new Error(`${one.file}: ${errors}`);
+      return Object.fromEntries(
+        streams.map(({ name, properties = {} }: CaseStream) => [name, properties]),
       );
-      const { isIncremental } = one.streams.find(({ name }) => name === stream) ?? {};
-      const mode = isIncremental ? "incremental" : "full_refresh";
+    },
+    async read(one: Case, stream: CaseStream, state: unknown): Promise<Reading> {
+      const { name } = stream;
+      const mode = stream.isIncremental ? "incremental" : "full_refresh";
       const catalog = {
         streams: [
           {
-            stream: { name: stream, json_schema: {}, supported_sync_modes: [mode] },
+            stream: { name, json_schema: {}, supported_sync_modes: [mode] },
             sync_mode: mode,
             destination_sync_mode: "append",
           },
         ],
       };
-      const descriptor = { stream_descriptor: { name: stream }, stream_state: state };
-      const job = {
-        ...{ verb: "read", now, manifest, config: one.config, catalog },
+      const descriptor = { stream_descriptor: { name }, stream_state: state };
+      const { records, states, errors, waits } = await work("read", one, {
+        catalog,
         state: state === undefined ? [] : [{ type: "STREAM", stream: descriptor }],
-      };
-      child.stdin.write(`${JSON.stringify(job)}\n`);
-      let line = "";
-      // It logs there too.
-      while (!line.startsWith("RESULT ")) {
-        const { value, done } = await lines.next();
-        if (done) throw new Error("Airbyte's interpreter has ended");
-        line = value;
-      }
-      const { records, states, errors, waits } = JSON.parse(line.slice(7));
+      });
       const reason = errors.join("; ");
       return toReading(one, stream, { received, records, state: states.at(-1), waits, reason });
     },

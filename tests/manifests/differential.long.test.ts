@@ -1,6 +1,7 @@
 /**
  * Manifests read by Airbyte's own interpreter and by this one: the same requests in the same order
- * within a part, the same records, the same states, the same waits, before and after a first read.
+ * within a part, the same records, the same states, the same waits, before and after a first read; and the
+ * same fields of the same streams.
  */
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -30,11 +31,13 @@ describe("a manifest is read as Airbyte's own interpreter reads it", () => {
     await using other = await startCdk(cdk.python);
     await using here = await openHere(one);
     const differences: string[] = [];
-    for (const stream of one.streams) {
+    const properties = here.streams.map((stream) => [stream.name, stream.properties]);
+    expect(Object.fromEntries(properties), file).toEqual(await other.discover(one));
+    for (const stream of here.streams) {
       const states = [undefined, ...(one.states[stream.name] ?? [])];
       for (let state = states.shift(), round = 1; round < 9; state = states.shift(), round++) {
-        const theirs = await other.read(one, stream.name, state);
-        const ours = await here.read(stream.name, state);
+        const theirs = await other.read(one, stream, state);
+        const ours = await here.read(stream, state);
         const isMeant = one.fails.includes(stream.name);
         if (theirs.failed !== isMeant) throw new Error(`${file} ${stream.name}: ${theirs.reason}`);
         const told = `${file} ${stream.name}, reading ${round}`;

@@ -35,6 +35,8 @@ const linesOf = (shop: string): Row[] =>
         at: `2026-01-${String(number * 3).padStart(2, "0")}T00:00:00Z`,
       }));
 
+collections.listing = collections.shops ?? [];
+
 /** Faults that a path asks for: how often, and with what. */
 const faults = /^\/flaky\/(\d+)\/(\d+)\//;
 
@@ -64,6 +66,17 @@ export function createShop(scheme: "http" | "https"): Handler {
     if (path === "/login")
       return answerJson(response, 200, { data: { session: "session-Vb73QwErTy91Uz" } });
     if (path === "/status") return answerJson(response, 404, { message: "no such thing" });
+    if (path === "/fields")
+      return answerJson(response, 200, {
+        fields: [
+          ...[{ name: "id", kind: "integer" }, { name: "name", kind: "text" }, { name: "secret" }],
+          ...[
+            { name: "codes", kind: "many", of: "numbers" },
+            { name: "state", kind: "many" },
+          ],
+          { name: "at", kind: "timestamp_with_timezone" },
+        ],
+      });
     if (path === "/lines.jsonl")
       return void response
         .writeHead(200, { "content-type": "application/x-ndjson" })

@@ -1,7 +1,7 @@
 /** A stream of a manifest read by this runtime, sandbox and broker and all. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createHost } from "../../runtime/host/create-host.ts";
 import { findConnector } from "../../runtime/host/registry.ts";
 import {
@@ -10,7 +10,7 @@ import {
   startProvider,
 } from "../../simulators/loopback.ts";
 import { createMemorySink } from "../memory-sink.ts";
-import { type Case, now } from "./cases.ts";
+import { type Case, type CaseStream, now } from "./cases.ts";
 import { createShop } from "./provider.ts";
 
 /** What is compared of a reading. */
@@ -40,19 +40,30 @@ export async function openHere(one: Case) {
   });
   const file = join(folder, one.file);
   await writeFile(file, one.manifest);
+  for (const [path, schema] of Object.entries(one.files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), JSON.stringify(schema));
+  }
   const connector = findConnector(file, "/");
   const config = one.config as never;
   const streams = await host.discover(connector, config);
 
   return {
-    async read(name: string, state: unknown): Promise<Reading> {
+    streams: streams.map(
+      ({ name, supported_sync_modes, json_schema }): CaseStream => ({
+        name,
+        isIncremental: supported_sync_modes.includes("incremental"),
+        properties: (json_schema as unknown as CaseStream).properties,
+      }),
+    ),
+    async read(wanted: CaseStream, state: unknown): Promise<Reading> {
+      const { name, isIncremental } = wanted;
       provider.received.length = 0;
       clock.advance(Date.parse(now) - clock.now());
       clock.slept.length = 0;
       handle = createShop("https");
       const stream = streams.find((found) => found.name === name);
       if (!stream) throw new Error(`${one.file} has no stream ${name}`);
-      const isIncremental = stream.supported_sync_modes.includes("incremental");
       const sync_mode = isIncremental ? "incremental" : "full_refresh";
       const sink = createMemorySink();
       const summary = await host.read(
@@ -64,7 +75,7 @@ export async function openHere(one: Case) {
         },
         sink,
       );
-      return toReading(one, name, {
+      return toReading(one, wanted, {
         received: provider.received,
         records: sink.rows(name),
         state: sink.state(name),
@@ -95,12 +106,13 @@ interface Seen {
 
 export function toReading(
   one: Case,
-  name: string,
+  { name, isIncremental, properties }: CaseStream,
   { received, records, state, waits, reason }: Seen,
 ): Reading {
-  const { fields = [], isIncremental } = one.streams.find((found) => found.name === name) ?? {};
+  const fields = Object.keys(properties);
   const order: Record<string, string[]> = {};
-  const requests = received.map((request) => {
+  const compared = received.filter(({ url }) => !one.ownRequests.includes(url.replace(/\?.*/, "")));
+  const requests = compared.map((request) => {
     const url = new URL(request.url, "https://x");
     const query = [...url.searchParams];
     const headers = Object.entries(request.headers)

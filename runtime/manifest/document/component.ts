@@ -28,8 +28,10 @@ export interface Component {
 /** The components that are supported, and of each the properties. Everything else is refused. */
 export const supported = {
   DeclarativeSource:
-    "check streams version spec definitions schemas metadata concurrency_level api_budget description max_concurrent_async_job_count",
-  CheckStream: "stream_names",
+    "check streams dynamic_streams version spec definitions schemas metadata concurrency_level api_budget description max_concurrent_async_job_count",
+  CheckStream: "stream_names dynamic_streams_check_configs",
+  DynamicStreamCheckConfig: "dynamic_stream_name stream_count",
+  CheckDynamicStream: "stream_count use_check_availability",
   Spec: "connection_specification documentation_url advanced_auth",
   ConcurrencyLevel: "default_concurrency max_concurrency",
   HTTPAPIBudget:
@@ -40,6 +42,15 @@ export const supported = {
   Rate: "limit interval",
   DeclarativeStream:
     "name retriever primary_key schema_loader transformations incremental_sync stream_cursor_field",
+  StateDelegatingStream: "name full_refresh_stream incremental_stream",
+  ConditionalStreams: "streams condition",
+  DynamicDeclarativeStream: "name stream_template components_resolver",
+  ConfigComponentsResolver: "stream_config components_mapping",
+  StreamConfig: "configs_pointer default_values",
+  ParametrizedComponentsResolver: "stream_parameters components_mapping",
+  StreamParametersDefinition: "list_of_parameters_for_stream",
+  HttpComponentsResolver: "retriever components_mapping",
+  ComponentMappingDefinition: "field_path value value_type create_or_update condition",
   SimpleRetriever:
     "name requester record_selector paginator partition_router decoder ignore_stream_slicer_parameters_on_paginated_requests",
   JsonDecoder: "",
@@ -92,12 +103,19 @@ export const supported = {
   KeyTransformation: "prefix suffix",
   ListPartitionRouter: "values cursor_field request_option",
   SubstreamPartitionRouter: "parent_stream_configs",
+  UnionPartitionRouter: "partition_routers partition_field",
+  GroupingPartitionRouter: "group_size underlying_partition_router deduplicate",
   ParentStreamConfig:
     "stream parent_key partition_field request_option incremental_dependency extra_fields",
   DatetimeBasedCursor:
     "cursor_field cursor_datetime_formats start_datetime start_time_option end_datetime end_time_option datetime_format cursor_granularity is_data_feed is_client_side_incremental is_compare_strictly global_substream_cursor lookback_window partition_field_start partition_field_end step",
   MinMaxDatetime: "datetime datetime_format max_datetime min_datetime",
   InlineSchemaLoader: "schema",
+  JsonFileSchemaLoader: "file_path",
+  DynamicSchemaLoader: "retriever schema_type_identifier schema_transformations schema_filter",
+  SchemaTypeIdentifier: "key_pointer type_pointer types_mapping schema_pointer",
+  TypesMap: "target_type current_type condition",
+  ComplexFieldType: "field_type items",
 } as const;
 export type Type = keyof typeof supported;
 
@@ -107,6 +125,8 @@ const unnamed: ReadonlySet<Type> = new Set([
   ...(["RecordSelector", "DpathExtractor", "RecordFilter", "RequestOption"] as const),
   ...(["AddedFieldDefinition", "ParentStreamConfig", "MinMaxDatetime", "JsonDecoder"] as const),
   ...(["DefaultErrorHandler", "HttpResponseFilter", "Rate", "KeyTransformation"] as const),
+  ...(["StreamConfig", "StreamParametersDefinition", "ComponentMappingDefinition"] as const),
+  ...(["SchemaTypeIdentifier", "TypesMap", "DynamicStreamCheckConfig"] as const),
 ]);
 /** Every component has these, and they change nothing here. */
 const general = ["type", "$parameters", "description", "$options"];

@@ -103,7 +103,7 @@ function resolveReferences(root: JsonObject): JsonObject {
 }
 
 /** Hands `$parameters` down: a component gets those of the components around it. Its own win. */
-function withParameters(value: JsonValue, around: JsonObject): JsonValue {
+export function withParameters(value: JsonValue, around: JsonObject): JsonValue {
   if (Array.isArray(value)) return value.map((part) => withParameters(part, around));
   if (!isJsonObject(value)) return value;
   const own = isJsonObject(value.$parameters) ? value.$parameters : {};

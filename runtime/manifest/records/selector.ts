@@ -1,11 +1,14 @@
 /** From the bodies of an answer to records: the extractor, the filters, and the transformations. */
+import type { JsonObject } from "../../contract/json.ts";
 import { type Component, textsOf } from "../document/component.ts";
 import { Unsupported } from "../document/invalid.ts";
 import { isMapping } from "../expressions/functions.ts";
 import { compileTemplate, type Scope } from "../expressions/template.ts";
 import type { PlainValue } from "../expressions/values.ts";
+import { normalize } from "./normalize.ts";
 import { compileTransformation } from "./transformations.ts";
 
+/** A record. */
 export type Row = { [name: string]: PlainValue };
 
 export interface Selected {
@@ -24,6 +27,7 @@ export function compileSelector(
   selector: Component,
   transformations: readonly Component[],
   isClientSide: boolean,
+  schema: () => JsonObject,
 ): Select {
   const extract = compileExtractor(
     selector.required("extractor", selector.child("extractor", "DpathExtractor")),
@@ -33,11 +37,7 @@ export function compileSelector(
   const normalization = selector.get("schema_normalization") ?? "None";
   if (normalization !== "None" && normalization !== "Default")
     throw new Unsupported(selector.at("schema_normalization"), "is not supported here");
-  if (normalization === "Default")
-    throw new Unsupported(
-      selector.at("schema_normalization"),
-      "is Default, which is not supported here",
-    );
+  const given = normalization === "Default" ? schema() : undefined;
   const isTransformedFirst = selector.get("transform_before_filtering") ?? isClientSide;
   return (bodies, scope, isNew) => {
     const found = bodies.flatMap((body) => extract(body, scope));
@@ -50,6 +50,7 @@ export function compileSelector(
       return rows;
     };
     const rows = isTransformedFirst ? keep(transform(found)) : transform(keep(found));
+    if (given) for (const row of rows) normalize(row, given);
     return { rows, extracted: found.length };
   };
 }

@@ -8,7 +8,7 @@ import { isJsonObject } from "../../contract/json.ts";
 import type { Scope } from "../expressions/template.ts";
 import type { Row } from "../records/selector.ts";
 import type { Cursor, CursorFactory, CursorPlan } from "./cursor.ts";
-import { keyOf, type Partition, type Partitions } from "./partitions.ts";
+import { keyOf, type Partition, type Partitions } from "./partition.ts";
 
 /** A part of a stream in one window of time: what one series of pages is read for. */
 export interface Slice {

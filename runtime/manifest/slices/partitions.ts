@@ -2,24 +2,17 @@
  * Partition routers: the parts in which a stream is read, one for each value of a list or for each
  * record of another stream, or for each combination of several of these.
  */
-import type { HttpContext } from "../../contract/context.ts";
 import type { JsonObject, JsonValue } from "../../contract/json.ts";
 import { type Component, compileValue, textsOf } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
 import { isMapping } from "../expressions/functions.ts";
 import type { Scope } from "../expressions/template.ts";
 import { compileTemplate } from "../expressions/template.ts";
-import { type PlainValue, toText, truth } from "../expressions/values.ts";
+import { type PlainValue, truth } from "../expressions/values.ts";
 import type { Row } from "../records/selector.ts";
-import { type Added, compileInject } from "../requests/request-option.ts";
-
-type Context = HttpContext<JsonObject>;
-
-/** A part of a stream: what tells it from others, and what its expressions may want besides. */
-export interface Partition {
-  readonly values: Scope;
-  readonly extra: Scope;
-}
+import { compileInject } from "../requests/request-option.ts";
+import { compileGrouping, compileUnion } from "./combined-partitions.ts";
+import type { Context, Partition, Partitions } from "./partition.ts";
 
 /** A stream that other streams are read by. */
 export interface ParentStream {
@@ -34,18 +27,6 @@ export interface ParentRun {
   state(): JsonObject | undefined;
 }
 
-export interface PartitionRun {
-  list(): AsyncGenerator<Partition>;
-  /** States of parents that are read incrementally; undefined where there is no parent. */
-  parentState(): JsonObject | undefined;
-}
-export interface Partitions {
-  /** False for a stream that is read as one. */
-  readonly isMany: boolean;
-  open(ctx: Context, scope: Scope, parentState: JsonObject, childState: JsonObject): PartitionRun;
-  inject(added: Added, partition: Scope, scope: Scope): void;
-}
-
 /** More than this are no list that somebody wrote down. */
 const maxPartitions = 100_000;
 
@@ -54,11 +35,7 @@ export function compilePartitions(
   routers: readonly Component[],
   openParent: (stream: Component) => ParentStream,
 ): Partitions {
-  const all = routers.map((router) =>
-    router.type === "ListPartitionRouter"
-      ? compileList(router)
-      : compileSubstream(router, openParent),
-  );
+  const all = routers.map((router) => compileRouter(router, openParent));
   const [only] = all;
   if (only && all.length === 1) return only;
   return {
@@ -88,6 +65,23 @@ export function compilePartitions(
       for (const router of all) router.inject(added, partition, scope);
     },
   };
+}
+
+export const routerTypes = [
+  ...(["ListPartitionRouter", "SubstreamPartitionRouter", "UnionPartitionRouter"] as const),
+  "GroupingPartitionRouter",
+] as const;
+
+function compileRouter(
+  router: Component,
+  openParent: (stream: Component) => ParentStream,
+): Partitions {
+  if (router.type === "ListPartitionRouter") return compileList(router);
+  if (router.type === "SubstreamPartitionRouter") return compileSubstream(router, openParent);
+  const compile = (one: Component) => compileRouter(one, openParent);
+  return router.type === "UnionPartitionRouter"
+    ? compileUnion(router, compile)
+    : compileGrouping(router, compile);
 }
 
 const combine = (one: Partition, other: Partition): Partition => ({
@@ -120,6 +114,8 @@ function compileList(router: Component): Partitions {
   };
 }
 
+const parentTypes = ["DeclarativeStream", "StateDelegatingStream"] as const;
+
 function compileSubstream(
   router: Component,
   openParent: (stream: Component) => ParentStream,
@@ -129,7 +125,7 @@ function compileSubstream(
     const extra = one.get("extra_fields") ?? [];
     if (!Array.isArray(extra)) throw invalid(one.at("extra_fields"), "must be a list of paths");
     return {
-      stream: openParent(one.required("stream", one.child("stream", "DeclarativeStream"))),
+      stream: openParent(one.required("stream", one.child("stream", ...parentTypes))),
       key: one.required("parent_key", one.template("parent_key")),
       field: one.required("partition_field", one.template("partition_field")),
       isIncremental: one.get("incremental_dependency") === true,
@@ -193,7 +189,7 @@ function compileSubstream(
 }
 
 /** What Airbyte writes for a stream that has no cursor. */
-const finishedState: JsonObject = { __ab_no_cursor_state_message: true };
+export const finishedState: JsonObject = { __ab_no_cursor_state_message: true };
 
 /** The state of the parent; a child that has only its own lends it the date where it stands. */
 function stateOfParent(
@@ -215,12 +211,4 @@ function partAt(record: PlainValue, path: readonly string[]): PlainValue {
     value = (value as Row)[step];
   }
   return value;
-}
-
-/** Partitions are told apart by this text, as states of Airbyte have them: names in order. */
-export function keyOf(partition: PlainValue): string {
-  if (Array.isArray(partition)) return `[${partition.map(keyOf).join(",")}]`;
-  if (!isMapping(partition)) return JSON.stringify(partition ?? null) ?? toText(partition);
-  const entries = Object.entries(partition).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([name, part]) => `${JSON.stringify(name)}:${keyOf(part)}`).join(",")}}`;
 }

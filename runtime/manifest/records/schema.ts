@@ -1,0 +1,68 @@
+/** Schema loaders: the fields of a stream, from the manifest, from a file beside it, or asked for. */
+import { isJsonObject, type JsonObject } from "../../contract/json.ts";
+import type { Component } from "../document/component.ts";
+import { invalid, Unsupported } from "../document/invalid.ts";
+import { compileTemplate } from "../expressions/template.ts";
+import type { SchemaFiles } from "./schema-files.ts";
+
+/** What is known of a stream's fields when it is loaded, and the loaders that must ask. */
+export interface StreamSchema {
+  readonly schema: JsonObject;
+  readonly asking: readonly Component[];
+}
+
+/** @throws CONNECTOR_INVALID with the place */
+export function compileSchema(stream: Component, name: string, files: SchemaFiles): StreamSchema {
+  const loaders = stream.children(
+    "schema_loader",
+    ...(["InlineSchemaLoader", "JsonFileSchemaLoader", "DynamicSchemaLoader"] as const),
+  );
+  const asking = loaders.filter(({ type }) => type === "DynamicSchemaLoader");
+  const fixed = loaders
+    .filter(({ type }) => type !== "DynamicSchemaLoader")
+    .map((loader) =>
+      loader.type === "InlineSchemaLoader" ? inline(loader) : ofFile(loader, files),
+    );
+  if (loaders.length === 0) {
+    const found = files(`schemas/${name}.json`);
+    if (!found)
+      throw new Unsupported(
+        stream.at("schema_loader"),
+        `is missing, and so is schemas/${name}.json beside the manifest: its records have no fields`,
+      );
+    fixed.push(found);
+  }
+  for (const one of fixed)
+    if (!isJsonObject(one.properties))
+      throw invalid(stream.at("schema_loader"), "must have a schema with properties");
+  const [only] = fixed;
+  const properties = Object.assign({}, ...fixed.map((one) => one.properties)) as JsonObject;
+  const schema = fixed.length === 1 ? { ...only, type: "object" } : { type: "object", properties };
+  return { schema, asking };
+}
+
+function inline(loader: Component): JsonObject {
+  const schema = loader.get("schema");
+  if (!isJsonObject(schema)) throw invalid(loader.at("schema"), "must be an object");
+  return schema;
+}
+
+/** Its path begins with the name of the manifest's own folder, as a package of Python has it. */
+function ofFile(loader: Component, files: SchemaFiles): JsonObject {
+  const usual = "./source/schemas/{{ parameters['name'] }}.json";
+  const place = loader.at("file_path");
+  const written = String(loader.get("file_path") ?? usual);
+  if (/\bconfig\b/.test(written))
+    throw new Unsupported(place, "depends on a setting, which is not supported here");
+  const template = compileTemplate(written, place);
+  const steps = template.text({ parameters: loader.parameters as never }).split("/");
+  if (steps[0] === "" || steps[0] === ".") steps.shift();
+  const path = steps.slice(1).join("/");
+  const found = path === "" ? undefined : files(path);
+  if (!found)
+    throw new Unsupported(
+      place,
+      `names a file that is not beside the manifest: ${path.slice(0, 200)}`,
+    );
+  return found;
+}

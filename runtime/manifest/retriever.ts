@@ -1,0 +1,134 @@
+/** SimpleRetriever: the pages of a slice, from its first request to its last record. */
+import type { HttpContext } from "../contract/context.ts";
+import type { MintedTokens } from "../contract/egress.ts";
+import { ConnectorError } from "../contract/errors.ts";
+import type { JsonObject, JsonValue } from "../contract/json.ts";
+import type { Component } from "./document/component.ts";
+import { clockName, type Scope } from "./expressions/template.ts";
+import { toText } from "./expressions/values.ts";
+import { compileDecoder, scopeOf } from "./records/answer.ts";
+import { compileSelector, type Row } from "./records/selector.ts";
+import { compilePaginator, type SeenPage } from "./requests/paginator.ts";
+import { nothingAdded } from "./requests/request-option.ts";
+import { compileRequester } from "./requests/requester.ts";
+import type { CursorPlan } from "./slices/cursor.ts";
+import { openSlices, type Slice, type SliceRun } from "./slices/incremental.ts";
+import { compilePartitions, type ParentStream, routerTypes } from "./slices/partitions.ts";
+
+export type Context = HttpContext<JsonObject>;
+
+/** What a part of a manifest needs of the network. */
+export interface Reach {
+  readonly origins: readonly string[];
+  readonly minted: readonly MintedTokens[];
+  /** Parts of the document in which credentials may stand. */
+  readonly authenticators: readonly JsonValue[];
+}
+
+export interface Retriever {
+  readonly reach: Reach;
+  /** @param state of an earlier read; empty when there was none */
+  open(ctx: Context, state: JsonObject): SliceRun;
+  /** The pages of a slice. */
+  read(ctx: Context, slice: Slice): AsyncGenerator<Row[]>;
+  /** The values of expressions that belong to no request. */
+  scope(ctx: Context): Scope;
+}
+
+export interface RetrieverOptions {
+  readonly transformations: readonly Component[];
+  readonly plan: CursorPlan | undefined;
+  /** The schema of the records, for who asks for it. @throws CONNECTOR_INVALID when it is not known */
+  readonly schema: () => JsonObject;
+  /** Compiles a stream on which this one depends. */
+  readonly openParent: (stream: Component) => ParentStream;
+}
+
+export function compileRetriever(retriever: Component, options: RetrieverOptions): Retriever {
+  const { transformations, plan, schema, openParent } = options;
+  const decode = compileDecoder(retriever);
+  const requesterPart = retriever.child("requester", "HttpRequester");
+  const requester = compileRequester(retriever.required("requester", requesterPart));
+  const select = compileSelector(
+    retriever.required("record_selector", retriever.child("record_selector", "RecordSelector")),
+    ...([transformations, plan?.isClientSide === true, schema] as const),
+  );
+  const paginator = compilePaginator(
+    retriever.child("paginator", "DefaultPaginator", "NoPagination"),
+  );
+  const partitions = compilePartitions(
+    retriever.children("partition_router", ...routerTypes),
+    openParent,
+  );
+  const isBareLater =
+    retriever.get("ignore_stream_slicer_parameters_on_paginated_requests") === true;
+  const own = (ctx: Context): Scope => ({
+    config: ctx.config as Scope,
+    parameters: retriever.parameters as Scope,
+    [clockName]: ctx.clock.now(),
+  });
+
+  async function* read(ctx: Context, slice: Slice): AsyncGenerator<Row[]> {
+    const { partition, window, cursor } = slice;
+    const both = sliceScope(slice);
+    const scope: Scope = {
+      ...own(ctx),
+      ...{ stream_partition: both, stream_slice: both, stream_interval: both },
+    };
+    const isNew = cursor ? (record: Row) => cursor.isNew(record) : undefined;
+    const used = new Set<string>();
+    for (let token = paginator.first; ; ) {
+      const added = nothingAdded();
+      const asking: Scope =
+        token === undefined ? scope : { ...scope, next_page_token: { next_page_token: token } };
+      paginator.inject(added, token, asking);
+      if (token === undefined || !isBareLater) {
+        partitions.inject(added, partition.values, asking);
+        plan?.inject(added, window, asking);
+      }
+      const answer = await requester.send(ctx, asking, added);
+      if (!answer) return;
+      const bodies = decode(answer);
+      const answered = { ...asking, ...scopeOf(answer, bodies) };
+      const { rows, extracted } = select(bodies, answered, plan?.isClientSide ? isNew : undefined);
+      const page: SeenPage = {
+        size: extracted,
+        scope: { ...answered, last_page_size: rows.length, last_record: rows.at(-1) ?? null },
+      };
+      const kept = plan?.isDataFeed && isNew ? rows.filter(isNew) : rows;
+      for (const row of kept) slice.observe(row);
+      yield kept;
+      const last = rows.at(-1);
+      // A feed begins with what is newest: what is known already ends it.
+      if (plan?.isDataFeed && last && isNew?.(last) === false) return;
+      token = paginator.next(page, token);
+      if (token === undefined) return;
+      if (used.has(toText(token))) throw new ConnectorError("PAGING_LOOP");
+      used.add(toText(token));
+    }
+  }
+
+  return {
+    reach: {
+      origins: [requester.origin],
+      minted: requester.minted,
+      authenticators: [requesterPart?.get("authenticator") ?? null],
+    },
+    scope: own,
+    open: (ctx, state) => openSlices(ctx, own(ctx), plan, partitions, state),
+    read,
+  };
+}
+
+/** What expressions see of a slice: its values, and beside them what they ask for by name. */
+function sliceScope({ partition, window }: Slice): Scope {
+  const hidden = {
+    partition: partition.values,
+    cursor_slice: window,
+    extra_fields: partition.extra,
+  };
+  const made = { ...partition.values, ...window };
+  for (const [name, value] of Object.entries(hidden))
+    if (!Object.hasOwn(made, name)) Object.defineProperty(made, name, { value });
+  return made;
+}
