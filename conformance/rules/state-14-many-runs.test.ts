@@ -1,3 +1,5 @@
+import { expect, test } from "vitest";
+import { openDefect, tryOn } from "../../fixtures/reference/lab.ts";
 import { testRule } from "../../fixtures/reference/test-rule.ts";
 import rule from "./state-14-many-runs.ts";
 
@@ -7,4 +9,11 @@ testRule(rule, {
     "state-14-cursors-of-gone-folders": /a row of GET \/v1\/folders goes.*the state grows/,
     "state-14-history-of-cursors": /rows come, go and come back: the state grows in every run/,
   },
+});
+
+test("a state that is a token of the provider's is not judged by a listing that the kit has changed", async () => {
+  await using lab = await openDefect("by-token", 0.1);
+  const { result, reason, problems } = await tryOn(rule, lab);
+  expect(problems.map(({ sentence }) => sentence)).toEqual([]);
+  expect([result, reason]).toEqual(["not-applicable", expect.stringContaining("token")]);
 });

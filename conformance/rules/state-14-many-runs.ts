@@ -24,7 +24,7 @@ export default defineRule({
       noIncrementalStream(lab) ??
       ((await lives(lab)).length > 0
         ? undefined
-        : "no field of the provider's rows is seen to become a cursor, or rows with other values cannot be read")
+        : "no field of the provider's rows is seen to become a cursor, or rows with other values cannot be read, or states are tokens of pages, and only the provider knows what these mean when rows have changed")
     );
   },
   async run(lab, report) {

@@ -22,12 +22,14 @@ import {
   withMadeUp,
 } from "../derive/rows/parents.ts";
 import { compareRows, type Difference, type OutputRow, outputRows } from "../derive/rows/rows.ts";
+import { nextOf } from "../derive/sweeps/pages.ts";
 import {
   finalState,
   incrementalStreams,
   isBeyondRecordings,
   readFrom,
 } from "../derive/sweeps/reads.ts";
+import { leavesOfState } from "../derive/sweeps/states.ts";
 
 export interface Life {
   /** "notes, 8 runs: rows come, go and come back". */
@@ -95,6 +97,8 @@ async function live(lab: Lab, column: CursorColumn, world: World): Promise<Life 
     if (observation.outcome.status !== "succeeded" || isBeyondRecordings(observation))
       return undefined;
     state = finalState(observation, stream) ?? state;
+    // Where it leads in a listing that has changed, only the provider knows.
+    if (isPageToken(state, observation, column)) return undefined;
     if (run !== Math.floor(count / 2) && run !== count - 1) {
       runs.push({ observation, state });
       continue;
@@ -112,6 +116,22 @@ async function live(lab: Lab, column: CursorColumn, world: World): Promise<Life 
     runs.push({ observation, state, difference });
   }
   return { name: `${stream.label}, ${count} runs: ${world.name}`, runs, fresh };
+}
+
+/** True when a place in the state is a token that the provider has given for its next page. */
+function isPageToken(
+  state: JsonValue | undefined,
+  { exchanges }: Observation,
+  { listings }: CursorColumn,
+): boolean {
+  if (state === undefined) return false;
+  const tokens = new Set(
+    exchanges.flatMap((exchange) => listings.map((listing) => nextOf(listing, exchange))),
+  );
+  // A number or a time says by itself what is behind it.
+  return leavesOfState(state).some(
+    ({ value }) => momentOf(value) === undefined && tokens.has(String(value)),
+  );
 }
 
 /** Rows of the run's own day: whatever the state is, they are new. */
