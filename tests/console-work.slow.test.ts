@@ -88,8 +88,7 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await page.getByRole("button", { name: "Sync now" }).click();
     await page.getByText("Why it failed").waitFor();
     await look(page, "job-failed");
-    await page.getByRole("link", { name: "To the pipeline and its source" }).click();
-    await page.getByRole("link", { name: "Mailer", exact: true }).click();
+    await page.getByRole("link", { name: "Open its source to mend it" }).click();
     await page.getByRole("textbox", { name: "API token" }).fill(at.mailer.token);
     await page.getByRole("button", { name: "Save & Test" }).click();
     await page.getByText("Mailer works and was saved.").waitFor();
@@ -171,6 +170,17 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await page.getByRole("button", { name: "Invite", exact: true }).click();
     await page.getByText("new@example.com", { exact: true }).waitFor();
     await look(page, "people");
+    await page.getByRole("button", { name: "Send again to new@example.com" }).click();
+    await page.getByText("Sent again.").waitFor();
+    await page.getByRole("button", { name: "Withdraw the invitation of new@example.com" }).click();
+    const withdraw = page.getByRole("dialog", { name: /^Withdraw the invitation/ });
+    await withdraw.getByRole("button", { name: "Withdraw" }).click();
+    await page.getByText("No invitation is open.").waitFor();
+    const role = page.getByLabel("Role of viewer of first");
+    await role.selectOption("runner");
+    await page.getByText("viewer of first is runner now.").waitFor();
+    await role.selectOption("viewer");
+    await page.getByText("viewer of first is viewer now.").waitFor();
 
     await page.goto(`${at.url}/#/access`);
     await page.getByText("This one").waitFor();
@@ -274,6 +284,24 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await context.close();
   });
 
+  test("a window that the browser blocks is opened by hand, and what was begun can be given up", async () => {
+    const { page, complaints, context } = await at.signedIn();
+    await page.evaluate("window.open = () => null");
+    await page.getByRole("link", { name: "Sources", exact: true }).first().click();
+    await page.getByRole("link", { name: "Add a source" }).click();
+    await page.getByRole("link", { name: /^Social/ }).click();
+    await page.getByRole("button", { name: "Connect Social" }).click();
+    await page.getByText("Your browser has blocked the window").waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await picture(page, "blocked");
+    await page.getByRole("button", { name: "Give up" }).click();
+    await page.getByRole("button", { name: "Connect Social" }).click();
+    await page.getByRole("link", { name: "Open it" }).click();
+    await page.getByText("The account is connected").waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
   test("rows are sent back out: a model, a receiver, what would be sent, and the rows that were refused", async () => {
     const { page, complaints, context } = await at.signedIn();
     await page.goto(`${at.url}/#/activations`);
@@ -309,7 +337,62 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await page.locator(".head").getByText("Succeeded").waitFor();
     await look(page, "run");
     expect(at.webhook.requests.length).toBeGreaterThan(0);
+
+    at.webhook.faults.inject({ type: "status", status: 422 }, { times: 1 });
+    await page.locator(".crumb a").click();
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Send all rows again" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Send all" }).click();
+    const refused = page.locator("section").filter({ hasText: "Refused rows" });
+    await refused.getByRole("listitem").nth(5).waitFor();
+    expect(await refused.getByText("Rejected").count()).toBe(6);
+    await look(page, "run-refused");
     expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test("no form writes over what somebody else has changed meanwhile, unless one says so", async () => {
+    const { page, context } = await at.signedIn();
+    const byName = async (path: string, name: string) =>
+      (await at.must("GET", path)).items.find((one: { name: string }) => one.name === name);
+    const { modelId } = await byName("/reverse-etl/models", "Campaigns");
+    const { destinationId } = await byName("/reverse-etl/destinations", "Webhook");
+    const { activationId } = await byName("/reverse-etl/activations", "Campaigns to Webhook");
+    for (const [place, path, button] of [
+      [`destinations/${destination}`, `/destinations/${destination}`, "Save & Test"],
+      [`models/${modelId}`, `/reverse-etl/models/${modelId}`, "Save"],
+      [`receivers/${destinationId}`, `/reverse-etl/destinations/${destinationId}`, "Save & Test"],
+      [`activations/${activationId}`, `/reverse-etl/activations/${activationId}`, "Save"],
+    ] as const) {
+      await page.goto(`${at.url}/#/${place}`);
+      if (place.startsWith("activations"))
+        await page.getByRole("tab", { name: "What is sent" }).click();
+      await page.getByLabel("Name").fill("Mine");
+      await at.must("PATCH", path, { body: { name: "Theirs" } });
+      await page.getByRole("button", { name: button, exact: true }).click();
+      const note = page.getByRole("alert").filter({ hasText: "Somebody else has changed it" });
+      await note.locator("ins", { hasText: "Theirs" }).waitFor();
+      expect(await page.getByLabel("Name").inputValue(), place).toBe("Mine");
+      expect((await at.must("GET", path)).name, place).toBe("Theirs");
+      if (place.startsWith("receivers")) await look(page, "conflict");
+      await note.getByRole("button", { name: "Keep mine, and save over it" }).click();
+      await vi.waitUntil(async () => (await at.must("GET", path)).name === "Mine", {
+        timeout: 60_000,
+        interval: 100,
+      });
+      expect(await note.count(), place).toBe(0);
+    }
+
+    await page.goto(`${at.url}/#/pipelines/${pipeline}`);
+    await page.getByRole("tab", { name: "Streams" }).click();
+    await page.getByLabel("Read tags").uncheck();
+    await at.must("PATCH", `/pipelines/${pipeline}`, {
+      body: { streams: [{ name: "campaigns" }] },
+    });
+    await page.getByRole("button", { name: "Save the streams" }).click();
+    await page.locator("del", { hasText: "subscribers" }).waitFor();
+    await page.getByRole("button", { name: "Load what it is now" }).click();
+    await page.getByText("1 of 13 chosen").waitFor();
     await context.close();
   });
 
@@ -398,6 +481,17 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     const alert = page.getByRole("alert").filter({ hasText: "<script>" });
     await alert.waitFor();
     expect((await alert.innerText()).length).toBeLessThan(2_000);
+    await page.route("**/sources/*/check", (route) =>
+      route.fulfill({
+        status: 500,
+        json: { code: "500", message: text, details: { reason: "internal" }, request_id: "r" },
+      }),
+    );
+    await page.goto(`${at.url}/#/sources/${source}`);
+    await page.getByRole("button", { name: "Check now" }).click();
+    const corner = page.getByRole("alert").filter({ hasText: "It did not work" });
+    await corner.waitFor();
+    expect((await corner.innerText()).length).toBeLessThan(2_000);
     await page.goto(`${at.url}/#/jobs/job_nobody`);
     await page.getByText("Not here").waitFor();
     await context.close();

@@ -51,12 +51,11 @@ describe.skipIf(executable === undefined)("the console (else: no Chromium)", () 
     await page.getByRole("heading", { name: "Last check" }).waitFor();
     await look(page, "source");
 
-    await page.getByRole("link", { name: "Destinations" }).first().click();
     await page.getByRole("link", { name: "Add a destination" }).click();
     await page.getByRole("link", { name: /^DuckDB/ }).click();
     await page.getByLabel("File").fill("shop");
     await page.getByRole("button", { name: "Save & Test" }).click();
-    await page.getByRole("link", { name: "Create one" }).click();
+    await page.getByRole("link", { name: "Create a pipeline" }).click();
 
     await page.getByRole("heading", { name: "Streams" }).waitFor();
     await page.getByRole("textbox", { name: "Search streams" }).fill("campaigns");
@@ -68,7 +67,13 @@ describe.skipIf(executable === undefined)("the console (else: no Chromium)", () 
     await page.getByRole("button", { name: "Sync now" }).click();
     await page.getByRole("heading", { name: /^Sync of/ }).waitFor();
     await page.locator(".head").getByText("Succeeded").waitFor();
+    expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
     await look(page, "job");
+    await page.getByRole("link", { name: "_svc_campaigns", exact: true }).click();
+    await page.getByText("All 6 rows.").waitFor();
+    await look(page, "rows");
+    await page.goBack();
+    await page.getByRole("heading", { name: /^Sync of/ }).waitFor();
 
     await page.locator(".crumb a").click();
     await page.getByRole("heading", { name: "History" }).waitFor();

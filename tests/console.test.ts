@@ -1,6 +1,7 @@
 /** What can be known of the console without a browser. */
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
+import { compareClock } from "../console/api/clock.ts";
 import { renderPaths } from "../console/api/paths.ts";
 import { lineParts, listParts, wordsOf } from "../console/model/differences.ts";
 import { faultsOf, fieldsOf, initialValues } from "../console/model/spec.ts";
@@ -104,6 +105,23 @@ test("times, sizes and schedules are said as one says them", () => {
     scheduleWords({ type: "cron", cron_expression: "5 6 * * *", cron_timezone: "Europe/Berlin" }),
   ).toBe("Each day at 06:05, Europe/Berlin");
   expect(dailyTime("0 6 * * 1-5")).toBeUndefined();
+});
+
+test("a clock of a browser that is wrong changes no time that is said", () => {
+  const nowMs = Date.now();
+  const at = new Date(nowMs - 180_000).toISOString();
+  try {
+    for (const wrongMs of [-7_200_000, 7_200_000]) {
+      compareClock(new Date(nowMs - wrongMs).toUTCString(), nowMs);
+      const said = new Date(Date.parse(at) - wrongMs).toISOString();
+      expect(ago(said), String(wrongMs)).toBe("3 minutes ago");
+    }
+    compareClock(null);
+    compareClock(new Date(nowMs + 2_000).toUTCString(), nowMs);
+    expect(ago(at)).toBe("3 minutes ago");
+  } finally {
+    compareClock(new Date().toUTCString());
+  }
 });
 
 describe("what differs", () => {

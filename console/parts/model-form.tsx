@@ -78,6 +78,7 @@ export function ModelForm({
         <div className="columns">
           <TextInput
             label="Name"
+            description="By which its rows are chosen later."
             value={name}
             disabled={!mayWrite}
             onChange={(event) => set({ name: event.currentTarget.value })}
@@ -86,6 +87,7 @@ export function ModelForm({
           />
           <NativeSelect
             label="Warehouse"
+            description="The destination that is queried."
             value={warehouseId}
             disabled={!isNew || !mayWrite}
             data={warehouses.map((one) => ({ value: one.id, label: one.name }))}

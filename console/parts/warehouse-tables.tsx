@@ -54,9 +54,12 @@ export function Tables({
   const found = all.filter((one) => one.toLowerCase().includes(search.trim().toLowerCase()));
   return (
     <section aria-label="Tables of the warehouse">
-      <div className="section" style={{ marginBottom: "0.35rem" }}>
+      <div className="section" style={{ marginBottom: 0 }}>
         Tables
       </div>
+      <p className="dim" style={{ margin: "0 0 0.35rem" }}>
+        Choose one to put its name into the query.
+      </p>
       {all.length === 0 ? (
         <span className="dim">
           {tables.isLoading ? "…" : "No pipeline writes into this warehouse yet."}
