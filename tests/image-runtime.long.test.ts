@@ -2,9 +2,11 @@
  * Images in the runtime: a well-made one is read like any connector, and one that means harm meets
  * walls.
  */
+import { spawn } from "node:child_process";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
 import {
   askDocker,
@@ -69,6 +71,48 @@ describe.skipIf(!hasDocker)("with Docker", () => {
       connection.closeSync();
       db.closeSync();
     } finally {
+      await rm(cwd, { recursive: true });
+    }
+  });
+
+  test("what is no connector, has no such setting or no name is refused, and says what to do", async () => {
+    const refusal = (name: string, exposed: readonly string[] = []) =>
+      openImage(name, { hosts: [], exposed, memoryMb: 256 }).then(
+        () => "opened",
+        (error: { message: string }) => error.message,
+      );
+    expect(await refusal("svc-test-base")).toContain("has no program that can be started");
+    expect(await refusal("--privileged")).toContain("no name that a registry could have");
+    expect(await refusal("svc-test-hostile", ["job"])).toContain("job is no secret setting");
+  });
+
+  test("nothing of a run is left when its process is killed: no container, and the next one clears its files", async () => {
+    const checksOf = async () => {
+      const format = "{{.Names}} {{.Command}}";
+      const { output } = await askDocker(["ps", "--all", "--no-trunc", "--format", format]);
+      return output.split("\n").filter((line) => /^svc-image-.*-run .* check /.test(line));
+    };
+    const cwd = await mkdtemp(join(tmpdir(), "svc-image-test-"));
+    await writeFile(join(cwd, "c.json"), JSON.stringify({ api_token: token, job: "silent" }));
+    const child = spawn(
+      process.execPath,
+      [
+        ...["--conditions=svc-source", fileURLToPath(new URL("../svc.ts", import.meta.url))],
+        ...["check", "image:svc-test-hostile", "--config", "c.json"],
+      ],
+      { cwd, stdio: "ignore" },
+    );
+    try {
+      await expect.poll(checksOf, { timeout: 600_000 }).toHaveLength(1);
+      child.kill("SIGKILL");
+      await expect.poll(checksOf, { timeout: 600_000 }).toEqual([]);
+      const filesOf = async () =>
+        (await readdir("/dev/shm")).filter((name) => name.startsWith(`svc-image-${child.pid}-`));
+      expect(await filesOf()).toHaveLength(1);
+      await openImage("svc-test-reference", { hosts: [], exposed: [], memoryMb: 256 });
+      expect(await filesOf()).toEqual([]);
+    } finally {
+      child.kill("SIGKILL");
       await rm(cwd, { recursive: true });
     }
   });
@@ -178,7 +222,6 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     test.each([
       ["memory", "CONNECTOR_OUT_OF_MEMORY"],
       ["endless", "CONNECTOR_PROTOCOL"],
-      ["endless-line", "CONNECTOR_PROTOCOL"],
       ["forged", "CONNECTOR_PROTOCOL"],
       ["dies", "CONNECTOR_EXITED"],
       ["silent", "CONNECTOR_TIMEOUT"],
