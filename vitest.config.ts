@@ -52,9 +52,10 @@ const inProcess = {
   hookTimeout: 300_000,
 };
 
-/** Each file has its process; they wait for others more than they work. */
+/** They wait for others more than they work; what several files need is loaded once a process. */
 const onServers = {
   setupFiles: ["./tests/setup.ts"],
+  isolate: false,
   maxWorkers: cores + 2,
   sequence: { groupOrder: 1 },
   testTimeout: 900_000,
@@ -66,6 +67,7 @@ const long = {
   ...shared,
   test: {
     ...onServers,
+    isolate: true,
     name: "long",
     include: [`${units}/**/*.long.test.ts`],
     exclude: [modules, "tests/seeded/**"],
