@@ -27,7 +27,7 @@ import { openKeyring } from "../vault/keyring.ts";
 import { follow } from "./follow.ts";
 import { startJobs } from "./worker.ts";
 
-const soon = { timeout: 100_000, interval: 50 };
+const soon = { timeout: 300_000, interval: 50 };
 
 describe.skipIf(findPostgres() === undefined)("a pipeline that reads the log", () => {
   let postgres: PostgresServer;
@@ -327,7 +327,7 @@ describe.skipIf(findPostgres() === undefined)("a pipeline that reads the log", (
       const before = await confirmed();
       await arrives(2);
       await arrives(3);
-      expect(await confirmed()).not.toBe(before);
+      await vi.waitFor(async () => expect(await confirmed()).not.toBe(before), soon);
       const [job, ...others] = await jobsOf(pipeline_id);
       expect([job?.status, others]).toEqual(["running", []]);
       await ask("POST", `/pipelines/${pipeline_id}/pause`, {});

@@ -139,8 +139,31 @@ const dayMicroseconds = 86_400_000_000;
 /** Days whose microseconds a double holds. */
 const safeDays = 100_000;
 
+const two = (bytes: Buffer, at: number) =>
+  ((bytes[at] as number) - 0x30) * 10 + (bytes[at + 1] as number) - 0x30;
+
+/** Microseconds of the usual form, without making texts of it. Undefined: it has another one. */
+function toPlainInstant(bytes: Buffer, start: number, end: number): number | undefined {
+  if (end - start < 19 || bytes[start + 4] !== 0x2d || bytes[start + 10] !== 0x20) return undefined;
+  let micros = 0;
+  let at = start + 19;
+  if (bytes[at] === 0x2e) {
+    at++;
+    for (let unit = 100_000; at < end && (bytes[at] as number) >= 0x30; at++, unit /= 10)
+      micros += ((bytes[at] as number) - 0x30) * unit;
+  }
+  if (at < end && (end - at !== 3 || bytes[at] !== 0x2b)) return undefined;
+  const year = two(bytes, start) * 100 + two(bytes, start + 2);
+  const days = daysOf(year, two(bytes, start + 5), two(bytes, start + 8));
+  if (Math.abs(days) >= safeDays) return undefined;
+  const minutes = two(bytes, start + 11) * 60 + two(bytes, start + 14);
+  return days * dayMicroseconds + (minutes * 60 + two(bytes, start + 17)) * 1_000_000 + micros;
+}
+
 /** `2026-01-02 03:04:05.123456`, `+00` and ` BC` behind it or not. */
 const instant: ToWire = (out, bytes, start, end) => {
+  const plain = toPlainInstant(bytes, start, end);
+  if (plain !== undefined) return writeLong(out, plain);
   const text = word(bytes, start, end);
   if (text === "infinity") return writeBigLong(out, endlessInstant);
   if (text === "-infinity") return writeBigLong(out, -endlessInstant - 1n);
@@ -166,23 +189,35 @@ const words: Readonly<Record<string, number>> = {
 
 /** Groups of four digits, without those of zeros at both ends. @see ../columns/numerics.ts */
 const numeric: ToWire = (out, bytes, start, end) => {
-  const text = word(bytes, start, end);
-  const sign = words[text] ?? (text.startsWith("-") ? signs.negative : signs.positive);
-  if (sign > signs.negative) return writeNumericHead(out, 0, 0, sign, 0);
-  const [whole = "", fraction = ""] = text.replace("-", "").split(".");
-  const wholeGroups = Math.ceil(whole.length / 4);
-  const padded =
-    whole.padStart(wholeGroups * 4, "0") + fraction.padEnd(Math.ceil(fraction.length / 4) * 4, "0");
-  const groups = Array.from({ length: padded.length / 4 }, (_, index) =>
-    Number(padded.slice(index * 4, index * 4 + 4)),
-  );
-  const first = groups.findIndex((group) => group !== 0);
-  if (first < 0) return writeNumericHead(out, 0, 0, signs.positive, fraction.length);
-  const last = groups.findLastIndex((group) => group !== 0);
-  writeNumericHead(out, last - first + 1, wholeGroups - 1 - first, sign, fraction.length);
-  const at = into(out, (last - first + 1) * 2);
-  for (let index = first; index <= last; index++)
-    out.bytes.writeInt16BE(groups[index] as number, at + (index - first) * 2);
+  const isNegative = bytes[start] === 0x2d;
+  const from = isNegative ? start + 1 : start;
+  if ((bytes[from] as number) > 0x39)
+    return writeNumericHead(out, 0, 0, words[word(bytes, start, end)] ?? signs.nan, 0);
+  let point = from;
+  while (point < end && bytes[point] !== 0x2e) point++;
+  const scale = Math.max(0, end - point - 1);
+  const wholeGroups = Math.ceil((point - from) / 4);
+  const groupCount = wholeGroups + Math.ceil(scale / 4);
+  const at = into(out, 8 + groupCount * 2);
+  let first = -1;
+  let last = -1;
+  for (let group = 0; group < groupCount; group++) {
+    const isWhole = group < wholeGroups;
+    const begin = point + (group - wholeGroups) * 4 + (isWhole ? 0 : 1);
+    let value = 0;
+    for (let place = begin; place < begin + 4; place++)
+      value = value * 10 + (place < from || place >= end ? 0 : (bytes[place] as number) - 0x30);
+    if (value !== 0) {
+      if (first < 0) first = group;
+      last = group;
+    }
+    if (first >= 0) out.bytes.writeInt16BE(value, at + 8 + (group - first) * 2);
+  }
+  out.length = at;
+  if (first < 0) return writeNumericHead(out, 0, 0, signs.positive, scale);
+  const sign = isNegative ? signs.negative : signs.positive;
+  writeNumericHead(out, last - first + 1, wholeGroups - 1 - first, sign, scale);
+  out.length += (last - first + 1) * 2;
 };
 
 function writeNumericHead(
