@@ -64,7 +64,7 @@ function Settings({ receiver }: Of) {
   const save = (entered: Entered) =>
     saving.save(async (from) => {
       const made = await send(entered, from);
-      tell.outcome(made, `${receiver.name} works and was saved.`);
+      tell.outcome(made, isProposal(made) ? "" : `${made.name} works and was saved.`);
       // What was typed as a secret stands nowhere any more.
       if (!isProposal(made)) setLoads(loads + 1);
       return made;
