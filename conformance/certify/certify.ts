@@ -6,6 +6,7 @@ import type { ConformanceReport, Problem, Result, RuleReport } from "../contract
 import type { Evidence, Profile, Reporter, Rule } from "../contract/rule.ts";
 import { countRunsOf } from "../contract/run-count.ts";
 import type { Waiver } from "../contract/settings.ts";
+import type { TargetDocument } from "../contract/target.ts";
 import { countResults, durationText } from "../report/results.ts";
 import { byTelling } from "./telling.ts";
 import { applyWaivers } from "./waivers.ts";
@@ -16,6 +17,7 @@ export interface TriedLab {
     readonly kind: string;
     readonly name: string;
     readonly runsAtOnce?: number | undefined;
+    readonly document?: TargetDocument | undefined;
   };
   /** Only of svc connectors. */
   readonly manifest: { readonly id: string; readonly version: string } | undefined;
@@ -130,9 +132,16 @@ export async function tryRule<Subject>(
   const subjects = new Set<string>();
   const problems: Problem[] = [];
   let problemCount = 0;
+  const { document } = lab.target;
   const fail = (sentence: string, ...evidence: Evidence[]) => {
+    if (document?.isOfTheRuntime(rule.id, sentence)) return;
     problemCount++;
-    if (problems.length < maxProblems) problems.push({ sentence, evidence });
+    if (problems.length >= maxProblems) return;
+    const place = document?.placeOf(rule.id, sentence);
+    problems.push({
+      sentence: place === undefined ? sentence : `${place}: ${sentence}`,
+      evidence,
+    });
   };
   const report: Reporter = {
     checked: (subject) => void subjects.add(subject),
@@ -149,6 +158,7 @@ export async function tryRule<Subject>(
   try {
     reason =
       (rule.needsProvider === false ? undefined : lab.missingProvider) ??
+      document?.beyondItsAuthor(rule.id) ??
       (await countRunsOf(runs, async () => rule.notApplicable?.(lab)));
     if (reason === undefined) await countRunsOf(runs, () => rule.run(lab, report));
     result = reason !== undefined ? "not-applicable" : resultOf(rule, problemCount, subjects.size);

@@ -150,6 +150,7 @@ export interface Lab {
     readonly name: string;
     readonly sources: readonly { readonly path: string; readonly text: string }[];
     readonly freshSpec?: Target["freshSpec"] | undefined;
+    readonly document?: Target["document"];
     readonly runsAtOnce?: number | undefined;
   };
   readonly settings: ConformanceSettings;

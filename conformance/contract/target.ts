@@ -100,6 +100,19 @@ export interface Ending {
   readonly peakBytes?: number | undefined;
 }
 
+/** The text of a connector that is a document. */
+export interface TargetDocument {
+  /** Why a rule says nothing about it: what is wrong then is not its author's to change. */
+  beyondItsAuthor(rule: string): string | undefined;
+  /** Whether a failure is of a case that its author can do nothing about: it does not count. */
+  isOfTheRuntime(rule: string, sentence: string): boolean;
+  /**
+   * The place that the author looks at first: `source-shop.yaml:12`. @param sentence of the failure:
+   * it begins with the name of the stream, where it is about one
+   */
+  placeOf(rule: string, sentence: string): string | undefined;
+}
+
 /**
  * A connector that can be run. One run at a time, where `runsAtOnce` does not say otherwise.
  */
@@ -121,6 +134,8 @@ export interface Target extends AsyncDisposable {
     /** Absolute; never shown. */
     readonly file?: string | undefined;
   }[];
+  /** Of a connector that is a document: whom a rule would blame, and where. */
+  readonly document?: TargetDocument | undefined;
   /**
    * The spec as a new process gives it when it loads the module, at a clock moved by so much: for
    * targets that load it once.

@@ -123,7 +123,10 @@ function parseTime(text: string | undefined): ParsedTime | undefined {
   return Number.isNaN(ms) ? undefined : { ms: ms + finer, unit: "text" };
 }
 
-/** The rows that a request with this value of the filter is given. */
+/**
+ * The rows that a request with this value of the filter is given. One whose field is missing, or
+ * no time, as a provider gives it that has changed its form, is as new as it was.
+ */
 export function filterRows(
   rows: readonly ProviderRow[],
   filter: Filter | undefined,
@@ -133,9 +136,9 @@ export function filterRows(
   const bound = parseTime(value);
   if (bound === undefined) return rows;
   return rows.filter((row) => {
-    const time = parseTime(scalarText(valueAt(row, filter.field)));
-    return (
-      time !== undefined && (filter.comparison === ">" ? time.ms > bound.ms : time.ms >= bound.ms)
-    );
+    const given = valueAt(row, filter.field);
+    const time = parseTime(scalarText(given));
+    if (time === undefined) return given !== null;
+    return filter.comparison === ">" ? time.ms > bound.ms : time.ms >= bound.ms;
   });
 }

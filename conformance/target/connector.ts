@@ -2,6 +2,9 @@
  * A connector of svc, run through the whole host: in a sandboxed worker, or in this process where
  * more of it can be watched.
  */
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Egress, JsonObject, JsonValue } from "svc-connectors";
 import {
   type ConnectorReference,
@@ -18,8 +21,9 @@ import {
   writeErrors,
 } from "svc-connectors/host";
 import type { Command } from "../contract/observation.ts";
-import type { Ability, Ending, Target, World } from "../contract/target.ts";
+import type { Ability, Ending, Target, TargetDocument, World } from "../contract/target.ts";
 import { freshSpec } from "./fresh-spec.ts";
+import { openDocument } from "./manifest-document.ts";
 import { readSources } from "./sources.ts";
 import { standInFor } from "./stand-in.ts";
 import { watchSource } from "./watch-source.ts";
@@ -100,6 +104,7 @@ export function createConnectorTarget({
     return host;
   };
 
+  const document = documentAt(connector.url);
   return {
     kind,
     name: connector.name,
@@ -112,7 +117,9 @@ export function createConnectorTarget({
       });
       return JSON.parse(JSON.stringify(await host.spec(connector))) as JsonObject;
     },
-    ...(kind === "module"
+    ...(document === undefined ? {} : { document }),
+    // A manifest is no module: nothing of it runs when it is loaded.
+    ...(kind === "module" && document === undefined
       ? {
           freshSpec: (environment, clockShiftMs) =>
             freshSpec(connector.url, environment, clockShiftMs),
@@ -133,6 +140,13 @@ export function createConnectorTarget({
       for (const host of hosts.values()) await host[Symbol.asyncDispose]();
     },
   };
+}
+
+/** The text of a declarative manifest; undefined: the connector is a module. */
+function documentAt(url: string): TargetDocument | undefined {
+  if (!/\.ya?ml$/.test(url)) return undefined;
+  const path = fileURLToPath(url);
+  return openDocument(readFileSync(path, "utf8"), basename(path));
 }
 
 function refreshTokenFieldOf(egress: Egress | undefined): string {

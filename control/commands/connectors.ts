@@ -148,6 +148,10 @@ function describeMade(made: OperatorData<"connector.add">): string {
     ["secrets", made.secret_fields.join(", ") || "none"],
     ["sandbox", made.sandbox],
     ["digest", made.digest],
+    ...made.missing_streams.map(({ stream, path, problem }) => [
+      "without",
+      `${stream}: ${path} ${problem}`,
+    ]),
   ];
   return [
     `${made.connector_id} ${made.version} is ${made.changed ? "added again, with other code" : "added"}`,

@@ -1,9 +1,20 @@
 /** Where a connector sends what it is given, and what a new version of it may not change. */
 import type { Manifest } from "svc-connectors/host";
+import { Type } from "typebox";
+import { StrictObject } from "../contract/schemas.ts";
 import type { Db } from "../store/database.ts";
 import type { AddedConnector } from "./added.ts";
 import { secretFieldsOf } from "./configuration.ts";
 import { refused } from "./inspect.ts";
+
+/** Streams of a declarative manifest that nobody can read here. */
+export const MissingStreams = Type.Array(
+  StrictObject(
+    { stream: Type.String(), path: Type.String(), problem: Type.String() },
+    { title: "MissingStream" },
+  ),
+  { description: "Streams that need what svc lacks: at which place of the document, and what." },
+);
 
 /** Where requests of a connector go, for people. */
 export function reachesOf({ egress }: Manifest): string[] {

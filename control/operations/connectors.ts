@@ -9,7 +9,7 @@ import {
   specificationOf,
   startPathOf,
 } from "../connectors/describe.ts";
-import { reachesOf } from "../connectors/reach.ts";
+import { MissingStreams, reachesOf } from "../connectors/reach.ts";
 import {
   type ConnectorDefinition,
   connectorTypes,
@@ -183,15 +183,7 @@ export const ManifestFacts = StrictObject(
     digest: Type.String({ description: "Of its text." }),
     updated_at: Time,
     reaches: Type.Array(Type.String(), { description: "Where its requests go." }),
-    missing_streams: Type.Array(
-      StrictObject(
-        { stream: Type.String(), path: Type.String(), problem: Type.String() },
-        { title: "MissingStream" },
-      ),
-      {
-        description: "Streams that need what svc lacks: at which place of the document, and what.",
-      },
-    ),
+    missing_streams: MissingStreams,
   },
   { title: "ManifestFacts", description: "Of a declarative manifest that was added." },
 );

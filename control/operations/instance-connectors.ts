@@ -11,7 +11,7 @@ import { secretFieldsOf } from "../connectors/configuration.ts";
 import { problemOf, tellAdded } from "../connectors/follow.ts";
 import { type InspectedConnector, refused } from "../connectors/inspect.ts";
 import { manifestPlace, maxManifestLength } from "../connectors/places.ts";
-import { reachesOf } from "../connectors/reach.ts";
+import { MissingStreams, reachesOf } from "../connectors/reach.ts";
 import { defineOperatorRead, defineOperatorWrite } from "../contract/operation.ts";
 import { Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
 import type { Db } from "../store/database.ts";
@@ -50,6 +50,7 @@ export const MadeConnector = StrictObject({
   reaches: Type.Array(Type.String(), { description: "Where its requests go." }),
   secret_fields: Type.Array(Type.String()),
   changed: Type.Boolean({ description: "It was there already, with other code." }),
+  missing_streams: MissingStreams,
 });
 
 /** The default: nobody has said that the code is trusted. */
@@ -93,6 +94,7 @@ export const addConnector = defineOperatorWrite({
         reaches: reachesOf(manifest),
         secret_fields: secretFieldsOf(manifest),
         changed: before !== undefined && before.code_digest !== code,
+        missing_streams: [...(manifest.missingStreams ?? [])],
       },
       resourceId: manifest.id,
       workspaceIds: await workspacesWith(tx, manifest.id),

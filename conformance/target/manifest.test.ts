@@ -1,0 +1,87 @@
+/** The kit on a declarative manifest: the well-made one passes, and a seeded defect has its line. */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openKit } from "../kit.ts";
+
+const example = fileURLToPath(new URL("../../fixtures/manifest-notes/", import.meta.url));
+const name = "source-notes.yaml";
+
+let folder: string;
+let text: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-manifest-kit-"));
+  text = await readFile(join(example, name), "utf8");
+  const settings = await readFile(join(example, "conformance.yaml"), "utf8");
+  const fixtures = JSON.stringify(join(example, "fixtures"));
+  await writeFile(join(folder, "conformance.yaml"), `fixtures: ${fixtures}\n${settings}`);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function tryRules(manifest: string, rules: readonly string[]) {
+  await writeFile(join(folder, name), manifest);
+  await using kit = await openKit({
+    ...{ connector: `./${name}`, cwd: folder, kind: "module", network: {}, command: "svc" },
+    ...{ profiles: ["core", "resumable", "resilient"], rules, seed: 1, isExhaustive: false },
+  });
+  return await kit.run();
+}
+
+test("a well-made one passes, and is not blamed for what its author cannot change", async () => {
+  const rules = ["SPEC-03", "READ-04", "SCHEMA-01", "STATE-01", "STATE-09"];
+  const report = await tryRules(text, rules);
+  const results = Object.fromEntries(report.rules.map(({ id, result }) => [id, result]));
+  expect(results).toEqual({
+    ...Object.fromEntries(rules.map((id) => [id, "pass"])),
+    "STATE-09": "not-applicable",
+  });
+});
+
+const defects: readonly (readonly [
+  what: string,
+  rule: string,
+  from: string,
+  to: string,
+  line: string,
+])[] = [
+  [
+    "pages that end where one is short",
+    "PAGE-03",
+    'cursor_value: "{{ response.page + 1 }}"\n          stop_condition: "{{ response.page >= response.pages }}"',
+    'cursor_value: "{{ response.page + 1 }}"\n          stop_condition: "{{ last_page_size < 2 }}"',
+    "name: tags",
+  ],
+  [
+    "a field that is no text",
+    "SCHEMA-01",
+    "name: { type: string }",
+    "name: { type: integer }",
+    "name: folders",
+  ],
+  [
+    "rows that an answer hides in an error",
+    "ERROR-03",
+    "action: FAIL",
+    "action: IGNORE",
+    "type: HttpRequester",
+  ],
+  [
+    "a key that is none",
+    "READ-05",
+    "name: notes\n    primary_key: id",
+    "name: notes\n    primary_key: folder_id",
+    "name: notes",
+  ],
+];
+
+test.for(defects)("%s: %s finds it", async ([, rule, from, to, line]) => {
+  expect(text).toContain(from);
+  const changed = text.replace(from, to);
+  const [report] = (await tryRules(changed, [rule])).rules;
+  expect(report?.result).toBe("fail");
+  const [, at] = /^source-notes\.yaml:(\d+): /.exec(report?.problems[0]?.sentence ?? "") ?? [];
+  const first = changed.split("\n").findIndex((one) => one.includes(line)) + 1;
+  expect(Number(at)).toBeGreaterThanOrEqual(first);
+});
