@@ -70,7 +70,7 @@ export function compileCatalog(root: Component, files: SchemaFiles): Catalog {
         const streams = compileDynamicStreams(part, files);
         // Where its streams may reach is known before there is one.
         const { reach } = compileStream(streams.template, `dynamic_streams.${index}`, files);
-        return { ...streams, name, reaches: streams.reach ? [reach, streams.reach] : [reach] };
+        return { ...streams, name, reaches: [reach, streams.reach] };
       });
     });
   const perhaps = conditional.flatMap(({ streams }) => streams);

@@ -18,8 +18,8 @@ import { openParentOf } from "./stream.ts";
 export interface DynamicStreams {
   /** The template, with a name. */
   readonly template: JsonObject;
-  /** Of who lists the values; the template has its own. */
-  readonly reach: Reach | undefined;
+  /** Of who lists the values, and of credentials that are put into the template. */
+  readonly reach: Reach;
   /** The streams of this account, as parts of a document. @throws CONFIG_INVALID for two of a name */
   list(ctx: Context): AsyncGenerator<JsonObject>;
 }
@@ -38,9 +38,11 @@ export function compileDynamicStreams(part: Component, files: SchemaFiles): Dyna
       "ParametrizedComponentsResolver",
     ),
   );
-  const mappings = resolver
-    .children("components_mapping", "ComponentMappingDefinition")
-    .map((one) => compileMapping(one, resolver.type));
+  const written = resolver.children("components_mapping", "ComponentMappingDefinition");
+  const mappings = written.map((one) => compileMapping(one, resolver.type));
+  const credentials = written
+    .filter((one) => textsOf(one.get("field_path"), one.at("field_path")).includes("authenticator"))
+    .map((one) => ({ api_token: one.get("value") ?? null }));
   const { reach, values } = compileValues(resolver, files);
   const scopeOf = (ctx: Context): Scope => ({
     config: ctx.config as Scope,
@@ -50,7 +52,7 @@ export function compileDynamicStreams(part: Component, files: SchemaFiles): Dyna
   });
   return {
     template: { ...template, name: String(template.name || part.get("name") || "stream_template") },
-    reach,
+    reach: { ...reach, authenticators: [...reach.authenticators, ...credentials] },
     async *list(ctx) {
       const names = new Set<unknown>();
       for await (const found of values(ctx, scopeOf(ctx))) {
@@ -71,9 +73,11 @@ export function compileDynamicStreams(part: Component, files: SchemaFiles): Dyna
 
 /** One set of values after another: `components_values`, and what else expressions see. */
 interface Values {
-  readonly reach: Reach | undefined;
+  readonly reach: Reach;
   values(ctx: Context, scope: Scope): AsyncGenerator<Scope> | Generator<Scope>;
 }
+
+const nothing: Reach = { origins: [], minted: [], authenticators: [] };
 
 function compileValues(resolver: Component, files: SchemaFiles): Values {
   if (resolver.type === "HttpComponentsResolver") return listedByProvider(resolver, files);
@@ -86,7 +90,7 @@ function compileValues(resolver: Component, files: SchemaFiles): Values {
     .get("list_of_parameters_for_stream");
   if (!Array.isArray(list)) throw invalid(resolver.at("stream_parameters"), "must have a list");
   return {
-    reach: undefined,
+    reach: nothing,
     *values() {
       for (const one of list) yield { components_values: one as PlainValue };
     },
@@ -127,7 +131,7 @@ function listedBySettings(resolver: Component): Values {
     return { usual, path: path.map((step) => compileTemplate(step, place)) };
   });
   return {
-    reach: undefined,
+    reach: nothing,
     *values(_, scope) {
       let all: Scope[] = [{}];
       for (const [index, { usual, path }] of sources.entries()) {

@@ -40,6 +40,23 @@ const withParents = (count: number) =>
       };
     all.streams[1] = stream;
   });
+/** The first stream as a template, with values of the settings. */
+const withTemplate = (mapping: object, ...more: object[]) =>
+  changed((all) => {
+    all.spec.connection_specification.properties.list = { type: "array", title: "List" };
+    all.dynamic_streams = [
+      {
+        type: "DynamicDeclarativeStream",
+        stream_template: all.streams[0],
+        components_resolver: {
+          type: "ConfigComponentsResolver",
+          stream_config: { configs_pointer: ["list"] },
+          components_mapping: [mapping, ...more],
+        },
+      },
+    ];
+  });
+const named = { field_path: ["name"], value: "s_{{ components_values.name }}" };
 const load = (yaml: string) => parseManifest(describeSource(toSource(yaml, "shop")) as never);
 function faultOf(yaml: string): string {
   try {
@@ -225,5 +242,34 @@ describe("a manifest", () => {
     await expect(async () => {
       for await (const _ of reading);
     }).rejects.toMatchObject({ code: "CONNECTOR_INVALID" });
+  });
+
+  test.each<[string, object[], object, string]>([
+    ["has no other of its name", [], { list: [{ name: "a" }, { name: "a" }] }, "CONFIG_INVALID"],
+    [
+      "reaches for no insides",
+      [{ field_path: ["{{ components_values.name }}"], value: "x" }],
+      ...([{ list: [{ name: "__proto__" }] }, "CONNECTOR_INVALID"] as const),
+    ],
+    [
+      "asks no address that a setting names",
+      [{ field_path: ["retriever", "requester", "url_base"], value: "{{ config.url }}" }],
+      ...([
+        { url: "https://169.254.169.254/", list: [{ name: "a" }] },
+        "CONNECTOR_INVALID",
+      ] as const),
+    ],
+  ])("a stream of a template %s", async (_, mappings, config, code) => {
+    const ctx = { config, clock: { now: () => 0 }, log: { warn() {} } } as never;
+    const source = toSource(withTemplate(named, ...mappings), "shop");
+    await expect(async () => {
+      for await (const _ of source.discover?.(ctx) ?? []);
+    }).rejects.toMatchObject({ code });
+  });
+
+  test("what a template gets as a credential is a secret", () => {
+    const path = ["retriever", "requester", "authenticator", "api_token"];
+    const yaml = withTemplate(named, { field_path: path, value: "{{ config.account }}" });
+    expect(load(yaml).spec).toMatchObject({ properties: { account: { airbyte_secret: true } } });
   });
 });
