@@ -163,6 +163,21 @@ describe("the proxy of an image", () => {
     expect([outcome, proxy.calls]).toEqual(["ERR_TLS_CERT_ALTNAME_INVALID", []]);
   });
 
+  test("holds four requests at a time, and answers all", async () => {
+    const free = Promise.withResolvers<void>();
+    await using proxy = await openProxy(async () => {
+      await free.promise;
+      return { status: 200, body: "plain" };
+    });
+    const asking = Promise.all(Array.from({ length: 12 }, () => proxy.ask("GET")));
+    await expect.poll(() => proxy.calls.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(4);
+    // Others have the time of these to come through, and do not.
+    for (let turn = 0; turn < 50; turn++) await proxy.tunnel("evil.example.com:443");
+    expect(proxy.calls).toHaveLength(4);
+    free.resolve();
+    expect((await asking).map(({ status }) => status)).toEqual(Array(12).fill(200));
+  });
+
   test("lets go of what is no HTTP", async () => {
     await using proxy = await openProxy(fine);
     const socket = connect(proxy.path).resume();

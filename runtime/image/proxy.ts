@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { ConnectorError, toConnectorError } from "../contract/errors.ts";
+import { createSlots } from "../egress/concurrency.ts";
 import { isHostHeader } from "../egress/request-headers.ts";
 import type { HttpAnswer, HttpCall } from "../wire/http-call.ts";
 import type { Authority } from "./authority.ts";
@@ -30,6 +31,13 @@ export interface ImageProxy extends AsyncDisposable {
 
 /** Bytes of a request's body. */
 const maxBodyBytes = 16 * 1024 * 1024;
+/**
+ * Requests whose bodies and answers are held at a time, until the image has taken the answer: what
+ * does not read keeps its own others waiting, and fills no memory.
+ */
+const maxHeldRequests = 4;
+/** Longer than the longest wait for a provider's limit. */
+const maxIdleMs = 7_200_000;
 /** Connections of one image; its gate lets no more through. */
 const maxConnections = 64;
 /** Every error there is comes back as it is: the image knows what it means. */
@@ -41,14 +49,22 @@ export async function openImageProxy(options: ImageProxyOptions): Promise<ImageP
   const sockets = new Set<Socket>();
   let openRequests = 0;
 
-  const inner = createServer({ requestTimeout: 0 }, (incoming, response) => {
+  const slots = createSlots(maxHeldRequests);
+  const inner = createServer({ requestTimeout: 0 }, async (incoming, response) => {
     const host = targets.get(incoming.socket);
     if (host === undefined) return void response.destroy();
     openRequests++;
-    void serve(host, incoming, response, options).finally(() => {
+    const closed = new AbortController();
+    response.once("close", () => {
       openRequests--;
+      closed.abort();
     });
+    const giveBack = await slots.take(closed.signal).catch(() => undefined);
+    if (!giveBack) return;
+    response.once("close", giveBack);
+    await serve(host, incoming, response, options);
   });
+  inner.setTimeout(maxIdleMs);
   const refuse = (resource: string, socket: Socket) => {
     onRefused(resource);
     socket.end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
