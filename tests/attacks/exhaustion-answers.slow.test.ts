@@ -4,7 +4,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { choose } from "../effort.ts";
-import { meet } from "./exhaustion-case.ts";
+import { createVictim } from "./exhaustion-case.ts";
+
+const meet = createVictim();
 
 let provider: Server;
 let port = 0;

@@ -1,6 +1,7 @@
-import { spawn } from "node:child_process";
-import { text } from "node:stream/consumers";
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { afterAll } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -11,37 +12,52 @@ export interface Met {
   readonly outcome: string;
   /** Longest pause of the host's event loop. */
   readonly pauseMs: number;
-  /** What the host's largest resident size has grown by since it met its first connector. */
+  /** What the largest resident size has grown by since the process met its first connector. */
   readonly grownMb: number;
 }
 
+/** An attack in its sizes; the port is of a provider on loopback, or 0. */
+export interface Attack {
+  readonly verb: string;
+  readonly attack: string;
+  readonly sizes: readonly number[];
+  readonly port: number;
+}
+
 /**
- * A host in a process of its own meets the attack in each of the sizes.
- * @param port of a provider on loopback
+ * A process whose hosts meet one attack after another, until the file's tests are done: what it has
+ * grown by is the most that any of them has cost, and all of them together.
  */
-export async function meet(
-  verb: string,
-  attack: string,
-  sizes: readonly number[],
-  port = 0,
-): Promise<readonly Met[]> {
-  const child = spawn(
-    process.execPath,
-    [
-      "--conditions=svc-source",
-      "--disable-warning=ExperimentalWarning",
-      `${root}tests/attacks/exhaustion-victim.ts`,
-      ...[verb, attack, String(port), ...sizes.map(String)],
-    ],
-    { cwd: root, stdio: ["ignore", "pipe", "inherit"] },
-  );
-  const output = await text(child.stdout);
-  const met = output
-    .split("\n")
-    .filter((line) => line.startsWith("{"))
-    .map((line) => JSON.parse(line) as Met);
-  const pauseMs = Math.max(0, ...met.map((one) => one.pauseMs));
-  const grownMb = met.at(-1)?.grownMb;
-  console.log(`${verb} ${attack}: ${sizes.join(", ")}: pause ${pauseMs} ms, ${grownMb} MB`);
-  return met;
+export function createVictim() {
+  let child: ChildProcess | undefined;
+  let ended: Promise<never> | undefined;
+  afterAll(() => void child?.kill("SIGKILL"));
+  const start = () => {
+    const started = fork(`${root}tests/attacks/exhaustion-victim.ts`, {
+      cwd: root,
+      execArgv: ["--conditions=svc-source", "--disable-warning=ExperimentalWarning"],
+    });
+    ended = once(started, "exit").then(([code, signal]) => {
+      throw new Error(`the attack has ended the host: ${code ?? signal}`);
+    });
+    ended.catch(() => undefined); // who waits for an answer is told
+    return started;
+  };
+  /** @throws Error when an attack has ended the process; the next attack meets another one */
+  return async (
+    verb: string,
+    attack: string,
+    sizes: readonly number[],
+    port = 0,
+  ): Promise<readonly Met[]> => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null)
+      child = start();
+    const answered = once(child, "message").then(([met]) => met as readonly Met[]);
+    child.send({ verb, attack, sizes, port } satisfies Attack);
+    const met = await Promise.race([answered, ended as Promise<never>]);
+    const pauseMs = Math.max(0, ...met.map((one) => one.pauseMs));
+    const grownMb = met.at(-1)?.grownMb;
+    console.log(`${verb} ${attack}: ${sizes.join(", ")}: pause ${pauseMs} ms, ${grownMb} MB`);
+    return met;
+  };
 }

@@ -2,8 +2,9 @@
 import { expect, test } from "vitest";
 import { budgets } from "../../runtime/contract/budgets.ts";
 import { choose } from "../effort.ts";
-import { meet } from "./exhaustion-case.ts";
+import { createVictim } from "./exhaustion-case.ts";
 
+const meet = createVictim();
 const invalid = "CONNECTOR_INVALID";
 
 test.each<[attack: string, sizes: number[], outcome: string]>([

@@ -1,8 +1,9 @@
 /** What a worker says while a verb runs, in doubling sizes: each ends as it should. */
 import { expect, test } from "vitest";
 import { choose } from "../effort.ts";
-import { meet } from "./exhaustion-case.ts";
+import { createVictim } from "./exhaustion-case.ts";
 
+const meet = createVictim();
 const protocol = "CONNECTOR_PROTOCOL";
 const MB = 1_000_000;
 

@@ -1,16 +1,20 @@
 /**
- * A host that meets a connector which wants to exhaust it: the program of the tests named
- * exhaustion-*. Arguments: verb, attack, port of a provider (or 0), then sizes; one line of JSON for
- * each size.
+ * Hosts that meet connectors which want to exhaust them: the program of the tests named
+ * exhaustion-*. Each message to it is an attack; it answers with what became of its sizes.
  */
 import { connect } from "node:net";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as passes } from "node:timers/promises";
-import { type ConfiguredCatalog, createHost, type Sink } from "svc-connectors/host";
+import {
+  type ConfiguredCatalog,
+  createHost,
+  type Host,
+  type Sink,
+  type WorkerLimits,
+} from "svc-connectors/host";
+import type { Attack, Met } from "./exhaustion-case.ts";
 
-const [verb = "", attack = "", port = "", ...sizes] = process.argv.slice(2);
-
-const catalog: ConfiguredCatalog = {
+const catalogOf = (attack: string): ConfiguredCatalog => ({
   streams: Array.from({ length: attack === "states" ? 100 : 1 }, (_, index) => ({
     sync_mode: "incremental",
     stream: {
@@ -26,7 +30,7 @@ const catalog: ConfiguredCatalog = {
       is_resumable: true,
     },
   })),
-};
+});
 const nothing = async () => {};
 const sink: Sink = {
   lineFormat: "rows",
@@ -39,21 +43,28 @@ const sink: Sink = {
 const config = { api_token: "s3cr3t-token-0123456789abcdef" };
 const url = new URL("../../fixtures/broken/worker/exhausting.ts", import.meta.url);
 
-await using host = createHost({
-  limits: { memoryMb: 512, unresponsiveMs: 4_000, verbTimeoutMs: 30_000, readTimeoutMs: 60_000 },
-  http: { maxAttempts: 1 },
-  seams: {
-    // No TLS: the provider is this test's, on loopback.
-    connect: (_options, callback) => {
-      const socket = connect(Number(port), "127.0.0.1");
-      socket.once("connect", () => callback(null, socket));
-      socket.once("error", (error) => callback(error, null));
-    },
-  },
-});
+/** Only what takes nothing of a provider's answers, or waits for one, is there to be too late. */
+const deadlinesOf = ({ attack, port }: Attack): Partial<WorkerLimits> => {
+  if (port === 0) return { unresponsiveMs: 120_000, verbTimeoutMs: 240_000 };
+  return { unresponsiveMs: 4_000, verbTimeoutMs: attack === "requests" ? 10_000 : 30_000 };
+};
 
-async function outcomeOf(size: string): Promise<string> {
-  url.search = `${new URLSearchParams({ attack, size })}`;
+const hostFor = (attack: Attack): Host =>
+  createHost({
+    limits: { memoryMb: 512, ...deadlinesOf(attack), readTimeoutMs: 240_000 },
+    http: { maxAttempts: 1 },
+    seams: {
+      // No TLS: the provider is this test's, on loopback.
+      connect: (_options, callback) => {
+        const socket = connect(attack.port, "127.0.0.1");
+        socket.once("connect", () => callback(null, socket));
+        socket.once("error", (error) => callback(error, null));
+      },
+    },
+  });
+
+async function outcomeOf(host: Host, { verb, attack }: Attack, size: number): Promise<string> {
+  url.search = `${new URLSearchParams({ attack, size: String(size) })}`;
   const connector = { name: attack, url: url.href };
   const ended = (error: unknown) => {
     const { code, details } = error as { code?: string; details?: Record<string, unknown> };
@@ -69,7 +80,7 @@ async function outcomeOf(size: string): Promise<string> {
       if (checked.status === "failed") return ended(checked.error);
     }
     if (verb === "read") {
-      const { error } = await host.read(connector, { config, catalog }, sink);
+      const { error } = await host.read(connector, { config, catalog: catalogOf(attack) }, sink);
       if (error) return ended(error);
     }
     return "succeeded";
@@ -80,16 +91,25 @@ async function outcomeOf(size: string): Promise<string> {
 
 const mib = 1024;
 const peakMb = () => Math.round(process.resourceUsage().maxRSS / mib);
-await outcomeOf("1").catch(() => {}); // what is loaded once counts for no attack
-const startMb = peakMb();
-for (const size of sizes) {
-  const delays = monitorEventLoopDelay({ resolution: 5 });
-  delays.enable();
-  const outcome = await outcomeOf(size);
-  await passes(20); // the monitor sees a pause when it has its turn again
-  delays.disable();
-  const pauseMs = Math.round(delays.max / 1e6);
-  console.log(
-    JSON.stringify({ size: Number(size), outcome, pauseMs, grownMb: peakMb() - startMb }),
-  );
+let startMb: number | undefined;
+
+async function meet(attack: Attack): Promise<readonly Met[]> {
+  await using host = hostFor(attack);
+  if (startMb === undefined) {
+    await outcomeOf(host, attack, 1).catch(() => {}); // what is loaded once counts for no attack
+    startMb = peakMb();
+  }
+  const met: Met[] = [];
+  for (const size of attack.sizes) {
+    const delays = monitorEventLoopDelay({ resolution: 5 });
+    delays.enable();
+    const outcome = await outcomeOf(host, attack, size);
+    await passes(20); // the monitor sees a pause when it has its turn again
+    delays.disable();
+    const pauseMs = Math.round(delays.max / 1e6);
+    met.push({ size, outcome, pauseMs, grownMb: peakMb() - startMb });
+  }
+  return met;
 }
+
+process.on("message", async (attack: Attack) => process.send?.(await meet(attack)));
