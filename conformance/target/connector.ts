@@ -52,18 +52,21 @@ export function createConnectorTarget({
     if (!world) throw new Error("no run is under way");
     return world;
   };
-  /** Path of the setting with the refresh token; "" = the connector uses none. */
-  let refreshTokenField: string | undefined;
+  /** Known from the first run on. */
+  let asks: Egress | undefined;
   const hosts = new Map<string, Host>();
   const hostFor = ({ timeouts, mayBeCancelled }: World): Host => {
-    // What may be cancelled has a worker of its own: it may be ended in the middle of anything.
-    const keepsWorkers = kind === "worker" && !mayBeCancelled;
+    // What may be cancelled has a worker of its own: it may be ended in the middle of anything. So
+    // have reads of databases: their sessions may be.
+    const keepsWorkers = kind === "worker" && !mayBeCancelled && asks?.kind === "http";
     const key = JSON.stringify([timeouts ?? null, keepsWorkers]);
     const known = hosts.get(key);
     if (known) return known;
     const host = createHost({
       sandbox: kind === "worker" ? "process" : "inline",
       keepsWorkers,
+      // Two: where one starts while another works, starting is what everything waits for.
+      keepWarm: kind === "worker" && !keepsWorkers ? 2 : 0,
       settings,
       clock: {
         now: () => current().clock.now(),
@@ -90,7 +93,8 @@ export function createConnectorTarget({
         return onGiven ? watchSource(source, onGiven) : source;
       },
       limits: { graceMs: 1_000 },
-      tokens: (_, config) => watchedStore(config, refreshTokenField, current().onTokenSaved),
+      tokens: (_, config) =>
+        watchedStore(config, refreshTokenFieldOf(asks), current().onTokenSaved),
       http: timeouts
         ? {
             connectTimeoutMs: timeouts.connectMs,
@@ -127,13 +131,11 @@ export function createConnectorTarget({
       : {}),
     async run(command, given) {
       world = given;
-      refreshTokenField ??= refreshTokenFieldOf(
-        (
-          await hostFor(given)
-            .spec(connector)
-            .catch(() => undefined)
-        )?.egress,
-      );
+      asks ??= (
+        await hostFor(given)
+          .spec(connector)
+          .catch(() => undefined)
+      )?.egress;
       return await runVerb(hostFor(given), connector, command, given);
     },
     async [Symbol.asyncDispose]() {
@@ -149,6 +151,7 @@ function documentAt(url: string): TargetDocument | undefined {
   return openDocument(readFileSync(path, "utf8"), basename(path));
 }
 
+/** Path of the setting with the refresh token; "" = the connector uses none. */
 function refreshTokenFieldOf(egress: Egress | undefined): string {
   const declared =
     egress?.kind === "http" ? egress.auth.find((auth) => auth.type === "oauth2") : undefined;
