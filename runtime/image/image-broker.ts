@@ -41,10 +41,18 @@ export const imageMemoryMb = (heapMb: number): number => heapMb + 512;
 
 /** Of a command of the worker: a catalog of one stream and its state. */
 const maxCommandBytes = 8 * 1024 * 1024;
+/** Different things that a run tells of: an image could try without end. */
+const maxDenials = 100;
 const longestTimerMs = 10_000;
 
 /** @param http sends the image's requests; it is closed with this one */
 export function createImageBroker(http: Broker, options: ImageBrokerOptions): Broker {
+  const told = new Set<string>();
+  const onDenied = (resource: string) => {
+    if (told.has(resource) || told.size >= maxDenials) return;
+    told.add(resource);
+    options.onDenied(resource);
+  };
   const sessions = new Set<{ readonly socket: Duplex; readonly ended: Promise<void> }>();
   return {
     async request() {
@@ -52,7 +60,7 @@ export function createImageBroker(http: Broker, options: ImageBrokerOptions): Br
     },
     async connect(signal) {
       if (signal.aborted) throw new ConnectorError("CANCELLED");
-      const session = openSession(http, options);
+      const session = openSession(http, { ...options, onDenied });
       sessions.add(session);
       session.ended.then(() => sessions.delete(session));
       return session.socket;
