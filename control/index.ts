@@ -1,9 +1,19 @@
 /**
- * "svc-connectors/control": the Control API as a library. Start at createControl; the flow of a
- * request is door/execute.ts. The commands that run it are in commands/, which svc.ts loads one by
- * one.
+ * "svc-connectors/control": the Control API as a library, and the commands that run it, which svc.ts
+ * loads one by one. Start at createControl; the flow of a request is door/execute.ts.
  */
 
+export { buildApply } from "./commands/apply.ts";
+export { buildAudit } from "./commands/audit.ts";
+export { buildConnectors } from "./commands/connectors.ts";
+export { buildExport } from "./commands/export.ts";
+export { buildJobs } from "./commands/jobs.ts";
+export { buildKeys } from "./commands/keys.ts";
+export { buildMcp } from "./commands/mcp.ts";
+export { buildServe } from "./commands/serve.ts";
+export { buildToken } from "./commands/token.ts";
+export { buildWorker } from "./commands/worker.ts";
+export { buildWorkspaces } from "./commands/workspaces.ts";
 export type { ConnectorDeclaration } from "./connectors/places.ts";
 export type { Caller, Operation } from "./contract/operation.ts";
 export { type ControlOptions, createControl } from "./create-control.ts";
