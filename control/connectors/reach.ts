@@ -28,6 +28,18 @@ export function reachesOf({ egress }: Manifest): string[] {
   return [...new Set([base, ...tokenUrls, ...(egress.placeholders?.urls ?? [])])];
 }
 
+/** Whether any workspace has a credential for it that was not deleted. */
+export async function hasCredentials(db: Db, connectorId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("credentials")
+    .select("id")
+    .where("connector_id", "=", connectorId)
+    .where("status", "!=", "revoked")
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /**
  * Credentials were given for what the connector was: who replaces it over the API sends them nowhere
  * else, and makes none of them an open setting. @throws connector_refused
@@ -38,13 +50,7 @@ export async function requireSameReach(
   after: Manifest,
 ): Promise<void> {
   const before = JSON.parse(kept.manifest) as Manifest;
-  const credential = await db
-    .selectFrom("credentials")
-    .select("id")
-    .where("connector_id", "=", before.id)
-    .limit(1)
-    .executeTakeFirst();
-  if (!credential) return;
+  if (!(await hasCredentials(db, before.id))) return;
   const known = reachesOf(before);
   const host = reachesOf(after).find((one) => !known.includes(one));
   const remedy = "while there are credentials for it, only svc connectors add may do so";

@@ -8,7 +8,7 @@ import { secretFieldsOf } from "../connectors/configuration.ts";
 import { tellAdded } from "../connectors/follow.ts";
 import { type InspectedConnector, refused } from "../connectors/inspect.ts";
 import { manifestPlace } from "../connectors/places.ts";
-import { reachesOf, requireSameReach } from "../connectors/reach.ts";
+import { hasCredentials, reachesOf, requireSameReach } from "../connectors/reach.ts";
 import { type ConnectorDefinition, namedConnector } from "../connectors/registry.ts";
 import { defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
@@ -159,15 +159,15 @@ const findKept = (db: Db, id: string) =>
 
 /** @throws connector_in_use */
 async function requireUnused(db: Db, id: string): Promise<void> {
-  for (const table of ["sources", "credentials"] as const) {
-    const used = await db
-      .selectFrom(table)
-      .select("id")
-      .where("connector_id", "=", id)
-      .limit(1)
-      .executeTakeFirst();
-    if (used) throw new ControlError("connector_in_use", { connector_id: id, by: table });
-  }
+  const source = await db
+    .selectFrom("sources")
+    .select("id")
+    .where("connector_id", "=", id)
+    .limit(1)
+    .executeTakeFirst();
+  if (source) throw new ControlError("connector_in_use", { connector_id: id, by: "sources" });
+  if (await hasCredentials(db, id))
+    throw new ControlError("connector_in_use", { connector_id: id, by: "credentials" });
 }
 
 async function told<Data>({ services }: OperationContext, _input: unknown, data: Data) {
