@@ -235,8 +235,11 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     });
 
     test("leaves nothing behind: no container, no file", async () => {
-      const { output } = await askDocker(["ps", "-a", "--format", "{{.Names}}"]);
-      expect(output.split("\n").filter((name) => name.startsWith("svc-image-"))).toEqual([]);
+      const containers = async () => {
+        const { output } = await askDocker(["ps", "-a", "--format", "{{.Names}}"]);
+        return output.split("\n").filter((name) => name.startsWith("svc-image-"));
+      };
+      await expect.poll(containers, { timeout: 600_000 }).toEqual([]);
       const own = (await readdir("/dev/shm")).filter((name) =>
         name.startsWith(`svc-image-${process.pid}-`),
       );
