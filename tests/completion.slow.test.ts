@@ -125,7 +125,7 @@ describe.each(
     ["svc jobs list --status=ca", ["cancelled"]],
     ["svc read post", ["postgres"]],
     ["svc read postgres --config x --in", ["--incremental"]],
-    ["svc read --config jobs --al", ["--allow-local"]],
+    ["svc read --config jobs --al", ["--allow-host", "--allow-local"]],
     ["svc read postgres --config my", ["my db.yaml"]],
     ["svc help dis", ["discover"]],
     ["svc completion z", ["zsh"]],
