@@ -43,7 +43,7 @@ export interface RunOptions {
   /** Default: the learned provider, unchanged. */
   readonly provider?: Provider | undefined;
   /**
-   * `replay`: nock in this process (default). `server`: the loopback fault server. Targets without
+   * `replay`: a server in memory (default). `server`: the loopback fault server. Targets without
    * the in-process broker use the server or the proxy in any case.
    */
   readonly transport?: "replay" | "server" | undefined;

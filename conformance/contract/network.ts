@@ -28,7 +28,7 @@ export interface Answer {
 
 /**
  * A fault that a transport adds to an answer. Those marked (server) only the loopback fault server
- * can do; the nock replay refuses them.
+ * can do; the replay refuses them.
  */
 export type TransportFault =
   /** The connection breaks instead of an answer. */

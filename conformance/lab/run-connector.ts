@@ -155,7 +155,7 @@ export async function runConnector(
   };
 }
 
-/** True when the run's requests reach the loopback fault server, not nock. */
+/** True when the run's requests reach the loopback fault server, not the replay. */
 const reachesServer = (target: Target, { transport, connection }: RunOptions) =>
   target.proxy !== undefined || transport === "server" || connection !== undefined;
 

@@ -1,15 +1,17 @@
 /**
- * The replay transport: nock stands in for the network of this process, and a Provider decides
- * every answer. Nothing is passed through: a request that the provider does not know is unmatched
- * and counts, whatever the connector makes of it.
+ * The replay transport: a server in memory stands in for every host, and a Provider decides every
+ * answer. Nothing is passed through: a request that the provider does not know is unmatched and
+ * counts, whatever the connector makes of it. Code that goes past its context to the network of
+ * this process meets nock, which gives the same answers.
  */
-import { createSecureContext } from "node:tls";
+import { text } from "node:stream/consumers";
 import nock from "nock";
 import type { Clock } from "svc-connectors";
-import { Agent, buildConnector, fetch as undiciFetch } from "undici";
+import { Agent, fetch as undiciFetch } from "undici";
 import type { Answer, Exchange, Provider, ProviderRequest } from "../contract/network.ts";
 import type { Traces } from "../contract/observation.ts";
 import type { RunNetwork } from "../contract/target.ts";
+import { type MemoryRequest, openMemoryServer } from "./memory-server.ts";
 
 /** The network of one run, whichever transport carries it. */
 export interface OpenNetwork extends AsyncDisposable {
@@ -46,38 +48,19 @@ export const withoutBody = (answer: Answer): Answer => ({ ...answer, body: Buffe
 // Importing nock replaces Node's sockets; they are given back until a run needs them.
 nock.restore();
 
-/**
- * Nothing is ever encrypted here: one context does for all connections, and making one takes longer
- * than a request.
- */
-const connectByNock = buildConnector({ allowH2: false, secureContext: createSecureContext() });
-
-/**
- * nock never closes the handle below a TLS socket: without this a thousand runs would leave a
- * thousand handles behind.
- */
-function createConnections(): { readonly connect: buildConnector.connector; close(): void } {
-  const handles: { close(): void }[] = [];
-  return {
-    connect(options, callback) {
-      // undici gives the socket back, though its types do not say so.
-      const socket = connectByNock(options, callback) as unknown as {
-        _handle?: { _parent?: { close(): void } } | undefined;
-      };
-      if (socket._handle?._parent) handles.push(socket._handle._parent);
-    },
-    close() {
-      for (const handle of handles) handle.close();
-    },
-  };
-}
-
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-/**
- * Status of the answer to an unmatched request: no connector may take it for data, and none should
- * try it again.
- */
-const unmatchedStatus = 418;
+/** No connector may take it for data, and none should try it again. */
+const unmatchedAnswer: Answer = {
+  status: 418,
+  headers: { "content-type": "application/json" },
+  body: Buffer.from('{"error":"not recorded"}'),
+};
+
+/** Without a length, each answer would be cut into chunks. */
+const headersOf = ({ headers, body }: Answer) =>
+  "content-length" in headers || "transfer-encoding" in headers
+    ? { ...headers }
+    : { ...headers, "content-length": String(body.length) };
 
 /** One replay at a time: nock belongs to the process. */
 export function openReplay({
@@ -90,18 +73,14 @@ export function openReplay({
   let inFlight = 0;
 
   let impossible: Error | undefined;
-  const reply = async (incoming: Request) => {
-    const request: ProviderRequest = {
-      method: incoming.method,
-      url: new URL(incoming.url),
-      headers: Object.fromEntries(incoming.headers),
-      body: await incoming.text(),
-      index: exchanges.length,
-      atMs: now(),
-    };
+  /** Undefined: the answer never comes. */
+  const reply = async (
+    received: Omit<ProviderRequest, "index"> & { readonly atMs: number },
+  ): Promise<Answer | "reset" | undefined> => {
+    const request: ProviderRequest = { ...received, index: exchanges.length };
     const exchange: { -readonly [Name in keyof Exchange]: Exchange[Name] } = {
       request,
-      atMs: now(),
+      atMs: received.atMs,
     };
     exchanges.push(exchange);
     inFlight++;
@@ -110,36 +89,53 @@ export function openReplay({
       const answer = provider.answer(request);
       if ("unmatched" in answer) {
         exchange.unmatched = answer.unmatched;
-        return [
-          unmatchedStatus,
-          '{"error":"not recorded"}',
-          { "content-type": "application/json" },
-        ];
+        return unmatchedAnswer;
       }
       exchange.answer = isBrief ? withoutBody(answer) : answer;
       if (answer.fault?.type === "hang") return undefined;
-      if (answer.fault?.type === "reset")
-        throw Object.assign(new Error("socket hang up"), { code: "ECONNRESET" });
-      if (answer.fault) {
-        // Thrown here it would be the connector's failure, and a rule might take it for an answer.
+      if (answer.fault && answer.fault.type !== "reset")
         impossible ??= new Error(`the replay cannot do ${answer.fault.type}: use the fault server`);
-        throw impossible;
-      }
-      return [answer.status, answer.body, { ...answer.headers }];
+      return answer.fault ? "reset" : answer;
     } finally {
       inFlight--;
     }
   };
-  const replyOrHang = async (incoming: Request) =>
-    (await reply(incoming)) ?? (await new Promise<never>(() => {}));
 
+  const serve = async ({ incoming, response, origin, reset }: MemoryRequest) => {
+    const answer = await reply({
+      atMs: now(),
+      method: incoming.method ?? "",
+      url: new URL(incoming.url ?? "", origin),
+      headers: Object.fromEntries(
+        Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+      ),
+      body: await text(incoming),
+    });
+    if (answer === "reset") reset();
+    else if (answer) response.writeHead(answer.status, headersOf(answer)).end(answer.body);
+  };
+  const server = openMemoryServer((request) => void serve(request).catch(() => request.reset()));
+
+  const replyOrHang = async (incoming: Request) => {
+    const answer = await reply({
+      atMs: now(),
+      method: incoming.method,
+      url: new URL(incoming.url),
+      headers: Object.fromEntries(incoming.headers),
+      body: await incoming.text(),
+    });
+    if (answer === "reset")
+      throw Object.assign(new Error("socket hang up"), { code: "ECONNRESET" });
+    if (!answer) return await new Promise<never>(() => {});
+    return [answer.status, answer.body, { ...answer.headers }];
+  };
   nock.cleanAll();
   if (!nock.isActive()) nock.activate();
   nock.disableNetConnect();
   const scope = nock(/^https?:\/\//).persist();
   for (const method of methods) scope.intercept(/.*/, method).reply(replyOrHang as never);
 
-  const { connect, close } = createConnections();
+  const { connect } = server;
   const agent = new Agent({ connect });
   return {
     exchanges,
@@ -152,7 +148,7 @@ export function openReplay({
     },
     async [Symbol.asyncDispose]() {
       await agent.destroy();
-      close();
+      server.close();
       nock.cleanAll();
       nock.restore();
       if (impossible) throw impossible;

@@ -60,13 +60,14 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
   ): Promise<LoadedWorker> => {
     const { url, document, pin } = connector;
     const { memoryMb, clock } = options;
-    const paths = await pathsOf(connector);
     const level = levelOf(connector, options.level);
+    const isInline = level === "inline";
+    // A pin is looked at behind any wall.
+    const paths = isInline && !pin ? [] : await pathsOf(connector);
     options.onWorkerStart?.(url);
-    const worker =
-      level === "inline"
-        ? startInline(options.aroundSource)
-        : openProcess({ paths, level, memoryMb, isKept: keepsWorkers });
+    const worker = isInline
+      ? startInline(options.aroundSource)
+      : openProcess({ paths, level, memoryMb, isKept: keepsWorkers });
     const session = createSession(worker, clock);
     try {
       const manifest = await session.load(
