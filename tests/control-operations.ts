@@ -388,7 +388,10 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
   "connector.create": async () => ({ body: namedManifest() }),
   "connector.update": async (world) => ({
     params: await manifestConnector(world),
-    body: exampleOf("connector.update"),
+    // Another text than that of the example, which is there already.
+    body: {
+      manifest: `${(exampleOf("connector.update") as { manifest: string }).manifest}# newer\n`,
+    },
   }),
   "connector.delete": async (world) => ({ params: await manifestConnector(world) }),
   "workspace.create": async (world) => ({

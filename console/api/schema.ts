@@ -58,7 +58,7 @@ export interface schemas {
   ConnectorList: { items: (schemas["Connector"])[]; next_cursor: string | null; has_more: boolean };
   ConnectorListResponse: { request_id: schemas["RequestId"]; data: schemas["ConnectorList"] };
   ConnectorType: "source" | "destination" | "row_destination";
-  ConnectorWithStreams: { connector_id: string; name: string; type: schemas["ConnectorType"]; category: schemas["ConnectorCategory"]; auth_types: (schemas["AuthType"])[]; release_stage: schemas["ReleaseStage"]; supports: schemas["ConnectorFeatures"]; enabled: boolean; documentation_url: string | null; streams_preview: (schemas["StreamPreview"])[]; limits: { max_tables: number }; manifest: schemas["ManifestFacts"] | null };
+  ConnectorWithStreams: { connector_id: string; name: string; type: schemas["ConnectorType"]; category: schemas["ConnectorCategory"]; auth_types: (schemas["AuthType"])[]; release_stage: schemas["ReleaseStage"]; supports: schemas["ConnectorFeatures"]; enabled: boolean; documentation_url: string | null; streams_preview: (schemas["StreamPreview"])[]; limits: { max_tables: number }; manifest: string | null; manifest_facts: schemas["ManifestFacts"] | null };
   ConnectorWithStreamsResponse: { request_id: schemas["RequestId"]; data: schemas["ConnectorWithStreams"] };
   CreateConnectorRequest: { name: string; manifest: string };
   CreateCredentialMailerTokenRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; connector_id?: string | undefined; connection_method?: schemas["ConnectionMethod"] | undefined; secrets_expire_at?: string | null | undefined; base_url?: string | undefined; api_token: string; name?: schemas["Name"] | undefined; credential_handle?: string | undefined };
@@ -157,7 +157,7 @@ export interface schemas {
   JobType: "sync" | "reset" | "refresh" | "clear";
   JobWithParts: { job_id: string; workspace_id: string; kind: schemas["JobKind"]; pipeline_id: string | null; connection_id: string | null; job_type: schemas["JobType"]; status: schemas["JobStatus"]; trigger: schemas["Trigger"]; attempt: number; next_attempt_at: string | null; cancel_requested: boolean; records_read: number; records_synced: number; records_deleted: number; bytes_synced: number; replication_lag_bytes: number | null; failure: schemas["Failure"] | null; created_at: string; started_at: string | null; ended_at: string | null; updated_at: string; attempts?: (schemas["JobAttempt"])[] | undefined; stream_stats?: (schemas["StreamStats"])[] | undefined };
   JobWithPartsResponse: { request_id: schemas["RequestId"]; data: schemas["JobWithParts"] };
-  KeptManifest: { connector_id: string; name: string; spec_version: string; secret_fields: (string)[]; manifest: schemas["ManifestFacts"] };
+  KeptManifest: { connector_id: string; name: string; spec_version: string; secret_fields: (string)[]; manifest_facts: schemas["ManifestFacts"] };
   KeptManifestResponse: { request_id: schemas["RequestId"]; data: schemas["KeptManifest"] };
   LastJob: { job_id: string; job_type: schemas["JobType"]; status: schemas["JobStatus"]; created_at: string; ended_at: string | null };
   LeftOut: { stream: string; values: number; columns: (string)[] };
@@ -525,6 +525,7 @@ export interface paths {
       responses: {
         201: { headers: Headers; content: { "application/json": schemas["KeptManifestResponse"] } };
         202: { headers: Headers; content: { "application/json": schemas["ApprovalResponse"] } };
+        403: { headers: Headers; content: { "application/json": schemas["Error"] } };
         409: { headers: Headers; content: { "application/json": schemas["Error"] } };
         422: { headers: Headers; content: { "application/json": schemas["Error"] } };
         default: { headers: Headers; content: { "application/json": schemas["Error"] } };
@@ -548,6 +549,7 @@ export interface paths {
       responses: {
         200: { headers: Headers; content: { "application/json": schemas["KeptManifestResponse"] } };
         202: { headers: Headers; content: { "application/json": schemas["ApprovalResponse"] } };
+        403: { headers: Headers; content: { "application/json": schemas["Error"] } };
         404: { headers: Headers; content: { "application/json": schemas["Error"] } };
         409: { headers: Headers; content: { "application/json": schemas["Error"] } };
         412: { headers: Headers; content: { "application/json": schemas["Error"] } };
@@ -561,6 +563,7 @@ export interface paths {
       responses: {
         200: { headers: Headers; content: { "application/json": schemas["DeleteConnectorResponse"] } };
         202: { headers: Headers; content: { "application/json": schemas["ApprovalResponse"] } };
+        403: { headers: Headers; content: { "application/json": schemas["Error"] } };
         404: { headers: Headers; content: { "application/json": schemas["Error"] } };
         409: { headers: Headers; content: { "application/json": schemas["Error"] } };
         412: { headers: Headers; content: { "application/json": schemas["Error"] } };

@@ -65,12 +65,18 @@ test("it is a connector like the others: shown, checked, synced, replaced, and r
   expect(added.body.data).toMatchObject({
     connector_id: id,
     secret_fields: ["api_token"],
-    manifest: facts,
+    manifest_facts: facts,
   });
   expect((await add(manifest)).body.details.reason).toBe("name_taken");
   const shown = await api.call("GET", `/connectors/${id}`, { token: api.second.tokens.viewer });
   expect(shown.body.data).toMatchObject({
-    ...{ type: "source", auth_types: ["api_token"], enabled: true, manifest: facts },
+    ...{
+      type: "source",
+      auth_types: ["api_token"],
+      enabled: true,
+      manifest,
+      manifest_facts: facts,
+    },
     streams_preview: [{ name: "orders", primary_key: ["id"], fields: ["id", "name"] }],
   });
   const { body: spec } = await api.call("GET", `/connectors/${id}/spec`);
@@ -129,7 +135,7 @@ test("it is a connector like the others: shown, checked, synced, replaced, and r
   const newer = manifest.replace("name: { type: string }", "name: { type: string }, note: {}");
   const replaced = await replace(newer);
   expect(replaced.status).toBe(200);
-  expect(replaced.body.data.manifest.digest).not.toBe(added.body.data.manifest.digest);
+  expect(replaced.body.data.manifest_facts.digest).not.toBe(added.body.data.manifest_facts.digest);
   const fields = (await api.call("GET", `/connectors/${id}`)).body.data.streams_preview[0].fields;
   expect(fields).toEqual(["id", "name", "note"]);
   expect((await api.call("POST", `/sources/${source_id}/check`)).body.data.status).toBe(
@@ -177,7 +183,7 @@ test("streams that need what the runtime lacks are named with their place, and t
     .replace("type: RecordSelector", "type: CustomRecordExtractor\n        class_name: a.B");
   const { status, body } = await add(head + streams + custom + rest, "partly");
   expect(status).toBe(201);
-  expect(body.data.manifest.missing_streams).toEqual([
+  expect(body.data.manifest_facts.missing_streams).toEqual([
     {
       stream: "strange",
       path: "streams.strange.retriever.record_selector",

@@ -23,7 +23,7 @@ const Kept = StrictObject(
     name: Type.String(),
     spec_version: Type.String(),
     secret_fields: Type.Array(Type.String()),
-    manifest: ManifestFacts,
+    manifest_facts: ManifestFacts,
   },
   { title: "KeptManifest" },
 );
@@ -33,7 +33,7 @@ const toKept = ({ manifest, code }: InspectedConnector, now: Date): Static<typeo
   name: manifest.title,
   spec_version: manifest.version,
   secret_fields: secretFieldsOf(manifest),
-  manifest: {
+  manifest_facts: {
     digest: code,
     updated_at: now.toISOString(),
     reaches: reachesOf(manifest),
@@ -59,7 +59,7 @@ export const createManifestConnector = defineWrite({
   isRepeatable: true,
   body: StrictObject({ name: manifestFields.name, manifest: manifestFields.text }),
   data: Kept,
-  errors: ["connector_refused", "name_taken"],
+  errors: ["agent_cannot_approve", "connector_refused", "name_taken"],
   prepare: ({ services }, { body: { name, manifest: text } }) =>
     services.connectors.inspect(manifestPlace({ name, text }), { sandbox: "process" }),
   async commit(tx, { now }, _input, inspected) {
@@ -94,7 +94,7 @@ export const updateManifestConnector = defineWrite({
   params: connectorParams,
   body: StrictObject({ manifest: manifestFields.text }),
   data: Kept,
-  errors: ["not_found", "connector_refused"],
+  errors: ["agent_cannot_approve", "not_found", "connector_refused"],
   guard: async (ctx, { params }) => requireManifest(namedConnector(ctx, params.connector_id)),
   async prepare({ services, db }, { body: { manifest: text } }, { id }) {
     const { place: name } = await findKept(db, id);
@@ -129,7 +129,7 @@ export const deleteManifestConnector = defineWrite({
   isRepeatable: true,
   params: connectorParams,
   data: StrictObject({ connector_id: Type.String(), deleted: Type.Boolean() }),
-  errors: ["not_found", "connector_refused", "connector_in_use"],
+  errors: ["agent_cannot_approve", "not_found", "connector_refused", "connector_in_use"],
   async guard(ctx, { params }) {
     const definition = requireManifest(namedConnector(ctx, params.connector_id));
     await requireUnused(ctx.db, definition.id);

@@ -215,7 +215,10 @@ export const getConnector = defineRead({
         description: "With its standard settings; empty where the streams are the account's.",
       }),
       limits: StrictObject({ max_tables: Type.Integer() }),
-      manifest: Nullable(ManifestFacts),
+      manifest: Nullable(
+        Type.String({ description: "The text of a declarative manifest that was added." }),
+      ),
+      manifest_facts: Nullable(ManifestFacts),
     },
     { title: "ConnectorWithStreams" },
   ),
@@ -228,7 +231,8 @@ export const getConnector = defineRead({
       ...connector,
       streams_preview: catalog.map(toPreview),
       limits: { max_tables: maxTables },
-      manifest: factsOf(definition),
+      manifest: definition.reference.document ?? null,
+      manifest_facts: factsOf(definition),
     };
   },
 });
