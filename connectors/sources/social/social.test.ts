@@ -271,7 +271,7 @@ test("the second incremental read of posts gets what is new and what lies in the
   const read = { syncMode: "incremental", config: { page_size: 10 } } as const;
   const first = await one.run.read("posts", read);
   const [channel] = one.social.truth.channels();
-  const added = one.social.mutate.addPost(String(channel?.channel_id), "2026-06-02T10:00:00Z");
+  const added = one.social.mutate.addPost(String(channel?.channel_id), "2026-05-31T23:30:00Z");
   const before = one.social.requests.length;
   const second = await one.run.read("posts", { ...read, state: first.states.at(-1) ?? null });
   expect(second.rows).toContainEqual(expect.objectContaining({ post_id: added }));
