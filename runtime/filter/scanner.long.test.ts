@@ -39,6 +39,8 @@ test("ten secrets give no false hit in 80 MB of other people's files", () => {
 function* filesIn(folder: string): Generator<string> {
   for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted(byName)) {
     const path = join(folder, entry.name);
+    // Files of Node's compile cache come and go while other tests run.
+    if (entry.name === ".cache") continue;
     if (entry.isDirectory()) yield* filesIn(path);
     else if (entry.isFile()) yield path;
   }
