@@ -38,7 +38,7 @@ async function run({ databaseUrl, keyFile }: WorkerSettings): Promise<void> {
         { sync: runActivation, reverse_etl: runActivation },
         new AbortController().signal,
       );
-    process.send?.("done");
+    process.send?.(claimed ? "done" : "idle");
   });
   process.on("disconnect", () => process.exit());
 }
