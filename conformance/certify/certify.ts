@@ -46,6 +46,8 @@ export interface CertifyOptions<Subject> {
   readonly profiles: readonly Profile[];
   readonly waivers: readonly Waiver[];
   readonly kitVersion: string;
+  /** Of the code that is tried. */
+  readonly codeDigest?: string | undefined;
   /** The command line that tries one rule of this connector again, without `--rules`. */
   readonly command: string;
   readonly startedAt: string;
@@ -61,7 +63,7 @@ export interface CertifyOptions<Subject> {
 export async function certify<Subject>(
   options: CertifyOptions<Subject>,
 ): Promise<ConformanceReport> {
-  const { lab, rules, profiles, kitVersion, startedAt } = options;
+  const { lab, rules, profiles, kitVersion, codeDigest, startedAt } = options;
   const startMs = performance.now();
   const reported = new Map<Rule<Subject>, RuleReport>();
   const { budget } = options;
@@ -102,6 +104,7 @@ export async function certify<Subject>(
     connector: {
       name: lab.target.name,
       ...(lab.manifest ? { id: lab.manifest.id, version: lab.manifest.version } : {}),
+      ...(codeDigest === undefined ? {} : { digest: codeDigest }),
     },
     target: lab.target.kind,
     profiles,

@@ -48,7 +48,13 @@ export interface ConformanceReport {
   /** Version of this form. */
   readonly format: 1;
   readonly kitVersion: string;
-  readonly connector: { readonly name: string; readonly id?: string; readonly version?: string };
+  readonly connector: {
+    readonly name: string;
+    readonly id?: string;
+    readonly version?: string;
+    /** Of the code that was tried, as `svc connectors digest` shows it. */
+    readonly digest?: string;
+  };
   readonly target: string;
   readonly profiles: readonly Profile[];
   readonly seed: number;

@@ -125,6 +125,8 @@ export interface Target extends AsyncDisposable {
   readonly runsAtOnce?: number | undefined;
   /** Set by targets that need `RunNetwork.proxy`. */
   readonly proxy?: ProxyPlace | undefined;
+  /** The digest of its code, by which a server knows what was tried; of svc connectors. */
+  codeDigest?(): Promise<string>;
   /** Facts that only svc connectors give: id, version, egress, state schema. */
   manifest(): Promise<JsonObject | undefined>;
   /** Source files of the connector, for static rules; empty when they are not at hand. */

@@ -76,6 +76,8 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
         profiles: options.profiles,
         waivers: settings.waivers,
         kitVersion: packageVersion,
+        // The rules are tried on code that has none, too: it is too large, or cannot be read.
+        codeDigest: await target.codeDigest?.().catch(() => undefined),
         command: options.command,
         startedAt: startedAt.toISOString(),
         budget: budgetMs === undefined ? undefined : { ms: budgetMs, leftMs, effort: lab.effort },

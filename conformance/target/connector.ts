@@ -17,6 +17,7 @@ import {
   type Host,
   type HostEvent,
   type NetworkSettings,
+  readConnectorCode,
   type TokenStore,
   writeErrors,
 } from "svc-connectors/host";
@@ -114,6 +115,7 @@ export function createConnectorTarget({
     name: connector.name,
     abilities: new Set<Ability>(abilities[kind]),
     sources: readSources(connector.url),
+    codeDigest: async () => (await readConnectorCode(connector.url)).digest,
     async manifest() {
       await using host = createHost({
         sandbox: kind === "worker" ? "process" : "inline",
