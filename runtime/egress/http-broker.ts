@@ -64,7 +64,7 @@ export function createHttpBroker(options: BrokerOptions): Broker {
       });
   const auth = createAuthenticator(declaration.auth, config, secrets);
   const { placeholders } = options;
-  const origins = declaredOrigins(declaration, base, config, spec);
+  const origins = declaredOrigins(declaration, base, config, spec, settings);
   const toPlainRequest = createRequestMaker(base, origins, declaration, auth);
 
   const closing = new AbortController();
@@ -113,7 +113,7 @@ export function createHttpBroker(options: BrokerOptions): Broker {
       origins ? isSameOrigin : (target) => isUnder(base, target),
       secrets,
       () => clock.now(),
-      placeholders && createAnswerFilter(declaration, placeholders, config, spec),
+      placeholders && createAnswerFilter(declaration, placeholders, config, spec, settings),
     ),
     watchCookies: createCookieWatch(secrets),
     onRequest: options.onRequest ?? (() => undefined),

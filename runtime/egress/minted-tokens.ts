@@ -3,12 +3,10 @@
  */
 import type { MintedTokens } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
-import type { JsonObject } from "../contract/json.ts";
 import { isSecretName } from "../filter/secret-names.ts";
 import { measureJson } from "../wire/bounded-json.ts";
 import { valueAt } from "../wire/json-pointer.ts";
 import type { Placeholders } from "./placeholders.ts";
-import { fillTemplate } from "./request-url.ts";
 
 /**
  * Takes note of the tokens in a 2xx answer of a URL.
@@ -16,17 +14,11 @@ import { fillTemplate } from "./request-url.ts";
  */
 export type TokenCatcher = (url: URL, body: Buffer) => void;
 
-/** @throws CONFIG_INVALID, CONNECTOR_INVALID as a URL template does */
+/** @param places URLs that answer with tokens, and where these stand */
 export function createTokenCatcher(
-  declared: readonly MintedTokens[],
+  places: readonly (Pick<MintedTokens, "pointers"> & { readonly url: URL })[],
   placeholders: Placeholders,
-  config: JsonObject,
-  spec?: JsonObject,
 ): TokenCatcher {
-  const places = declared.map(({ url, pointers }) => ({
-    url: fillTemplate(url, config, spec),
-    pointers,
-  }));
   return (url, body) => {
     for (const place of places) {
       if (place.url.origin !== url.origin || !isSamePath(place.url, url)) continue;

@@ -1,12 +1,15 @@
 /** What a connector with placeholders may reach, and what it gets of an answer. */
 import type { HttpEgress } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
+import type { JsonObject } from "../contract/json.ts";
+import type { NetworkSettings } from "../contract/network.ts";
 import { parseLocalUrl } from "../spec/local-url.ts";
+import { toPointer, valueAt } from "../wire/json-pointer.ts";
 import type { BrokerOptions } from "./broker.ts";
 import { createTokenCatcher } from "./minted-tokens.ts";
 import type { AnswerFilter } from "./outcome.ts";
 import type { Placeholders } from "./placeholders.ts";
-import { fillTemplate, portOf } from "./request-url.ts";
+import { fillDeclared, portOf } from "./request-url.ts";
 
 /**
  * The origins that a connector with placeholders may name, and where each of them leads: a provider
@@ -18,13 +21,15 @@ export function declaredOrigins(
   base: URL,
   config: BrokerOptions["config"],
   spec: BrokerOptions["spec"],
+  settings: NetworkSettings,
 ): ReadonlyMap<string, string> | undefined {
   if (!placeholders) return undefined;
   const { urls = [], minted = [] } = placeholders;
   const local = typeof baseUrl === "string" ? parseLocalUrl(baseUrl) : undefined;
   const origins = new Map([[(local ?? base).origin, base.origin]]);
   for (const template of [...urls, ...minted.map(({ url }) => url)]) {
-    const url = fillTemplate(template, config, spec);
+    if (isLeftOut(template, config)) continue;
+    const url = fillDeclared(template, config, spec, settings);
     if (portOf(url) !== portOf(base))
       throw new ConnectorError("CONNECTOR_INVALID", {
         path: "egress.placeholders",
@@ -34,6 +39,13 @@ export function declaredOrigins(
   }
   return origins;
 }
+
+/** True where a setting of the URL is empty: the connector reaches another one of its URLs. */
+const isLeftOut = (template: string, config: JsonObject) =>
+  [...template.matchAll(/\{([^{}]+)\}/g)].some(([, field = ""]) => {
+    const value = valueAt(config, toPointer(...field.split(".")));
+    return value === undefined || value === null || value === "";
+  });
 
 /** A redirect takes what was sent along to its own host only. */
 export const isSameOrigin = (target: URL, from: URL) =>
@@ -45,8 +57,12 @@ export function createAnswerFilter(
   placeholders: Placeholders,
   config: BrokerOptions["config"],
   spec: BrokerOptions["spec"],
+  settings: NetworkSettings,
 ): AnswerFilter {
-  const catchTokens = createTokenCatcher(declared?.minted ?? [], placeholders, config, spec);
+  const minted = (declared?.minted ?? [])
+    .filter(({ url }) => !isLeftOut(url, config))
+    .map(({ url, pointers }) => ({ url: fillDeclared(url, config, spec, settings), pointers }));
+  const catchTokens = createTokenCatcher(minted, placeholders);
   return {
     body(url, bytes) {
       catchTokens(url, bytes);

@@ -24,6 +24,7 @@ const otherName = "other.example.com";
 function open(
   provider: Provider,
   declared: { [Name in keyof HttpEgress]?: HttpEgress[Name] | undefined } = {},
+  more: { readonly config?: JsonObject; readonly spec?: JsonObject } = {},
 ) {
   const secrets = createSecretRegistry();
   const placeholders = createPlaceholders(secrets);
@@ -34,11 +35,12 @@ function open(
       placeholders: {},
       ...declared,
     } as Parameters<typeof http>[0]),
-    config: { api_token: secret },
+    config: { api_token: secret, ...more.config },
+    spec: more.spec,
     secrets,
     placeholders,
     clock: createInstantClock(Date.UTC(2026, 0, 15, 12)),
-    settings: { approvedHosts: [], allowNetworks: [] },
+    settings: { approvedHosts: [tokenServerName], allowNetworks: [] },
     seams: provider.seams,
     random: () => 0.5,
   });
@@ -195,6 +197,42 @@ describe("a request with placeholders", () => {
     ])
       expect(await codeOf(run.send({ path }))).toBe("CONNECTOR_PROTOCOL");
     expect(provider.received).toHaveLength(1);
+  });
+
+  test("reaches a host that the customer types in where the operator or the spec has named it", async () => {
+    await using provider = await startProvider(ok);
+    const reach = async (shop: unknown, spec: JsonObject = { type: "string" }) => {
+      const config = { shop: shop as never };
+      const more = { config, spec: { type: "object", properties: { shop: spec } } };
+      try {
+        await using run = open(provider, { placeholders: { urls: ["https://{shop}"] } }, more);
+        const path = `https://${tokenServerName}/a`;
+        return await codeOf(run.send({ path, headers: { "x-key": "x" } }));
+      } catch (error) {
+        if (!(error instanceof ConnectorError)) throw error;
+        const { rule = "" } = error.details;
+        return `${error.code} ${rule}`;
+      }
+    };
+    for (const typed of [tokenServerName, `https://${tokenServerName}/v1/`, ` ${tokenServerName} `])
+      expect(await reach(typed), typed).toBe("it succeeded");
+    expect(await reach(undefined)).toBe("CONNECTOR_PROTOCOL");
+    for (const [typed, rule] of [
+      [otherName, "not_approved"],
+      [`http://${tokenServerName}`, "scheme"],
+      [`ann@${tokenServerName}`, "userinfo"],
+      ["169.254.169.254", "host"],
+      ["2130706433", "host"],
+      [`${tokenServerName}:8443`, "port"],
+      [`${tokenServerName}?`, "query"],
+      [`${otherName}\\@${tokenServerName}`, "syntax"],
+    ])
+      expect(await reach(typed), typed).toBe(`BASE_URL_REFUSED ${rule}`);
+    const choices = { type: "string", enum: [`https://${otherName}`], default: otherName };
+    expect(await reach(otherName, choices)).toBe("CONNECTOR_PROTOCOL"); // it may, and asks another
+    expect(await reach("metadata.google.internal", { enum: ["metadata.google.internal"] })).toBe(
+      "BASE_URL_REFUSED host",
+    );
   });
 
   test("does not follow a redirect to another host, not even a declared one", async () => {

@@ -35,7 +35,7 @@ export function resolveBaseUrl(
 ): BaseUrl {
   if (typeof baseUrl === "string") {
     const url = parseLocalUrl(baseUrl);
-    if (!url) return { url: fillTemplate(baseUrl, config, spec), isLocal: false };
+    if (!url) return { url: fillDeclared(baseUrl, config, spec, settings), isLocal: false };
     if (local.standIn) return { url: local.standIn(url), isLocal: false };
     if (!local.isAllowed) throw new ConnectorError("LOCAL_REFUSED");
     return { url, isLocal: true };
@@ -82,6 +82,41 @@ export function fillTemplate(template: string, config: JsonObject, spec: JsonObj
   url.pathname = url.pathname.replace(/\/+$/, "");
   return url;
 }
+
+/** A host that is nothing but a setting. */
+const wholeHost = /^https:\/\/\{([^{}]+)\}(?=\/|$)/;
+
+/**
+ * As {@link fillTemplate}; where a setting is the whole host, the customer may type it in, as a name
+ * or in a URL, when it is one that the spec names as a choice or default, or that the operator has
+ * approved.
+ * @throws BASE_URL_REFUSED with `field` and `rule`, never the value
+ */
+export function fillDeclared(
+  template: string,
+  config: JsonObject,
+  spec: JsonObject | undefined,
+  settings: NetworkSettings,
+): URL {
+  const [whole, field] = wholeHost.exec(template) ?? [];
+  if (whole === undefined || field === undefined) return fillTemplate(template, config, spec);
+  const schema = schemaOf(spec ?? {}, field);
+  const named = [...(Array.isArray(schema?.enum) ? schema.enum : []), schema?.default]
+    .filter((one) => typeof one === "string")
+    .map(hostIn);
+  const typed = hostIn(configText(config, field));
+  const checked = checkBaseUrl(typed.includes("://") ? typed : `https://${typed}/x`, {
+    approvedHosts: [...named, ...settings.approvedHosts],
+    ...{ pathEnd: "/x", field },
+  });
+  return fillTemplate(new URL(checked).origin + template.slice(whole.length), config, spec);
+}
+
+/** The host of an https URL, or the text before a path. */
+const hostIn = (text: string): string => {
+  const bare = text.trim().replace(/^https:\/\//i, "");
+  return bare.includes("://") ? bare : bare.replace(/\/.*$/s, "");
+};
 
 /**
  * The URL of a request: each segment encoded and joined to the base, then the query in its order.

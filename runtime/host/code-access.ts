@@ -50,11 +50,12 @@ export interface OwnCode {
  */
 export function codeOf(connectorUrl: string): OwnCode {
   const module = connectorPath(connectorUrl);
-  // A manifest and the schemas beside it are all that there is of its connector.
+  // A manifest, its settings and the schemas beside it are all that there is of its connector.
   if (/\.ya?ml$/.test(connectorUrl)) {
     refuseWildcard(module);
     const folder = dirname(module);
-    return { module, moduleRoot: folder, files: [module, ...schemaFiles(folder)] };
+    const spec = ["yaml", "yml", "json"].flatMap((end) => ownFile(join(folder, `spec.${end}`)));
+    return { module, moduleRoot: folder, files: [module, ...spec, ...schemaFiles(folder)] };
   }
   const moduleRoot = findUp(dirname(module), "package.json");
   refuseWildcard(moduleRoot);

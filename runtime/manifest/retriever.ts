@@ -110,7 +110,7 @@ export function compileRetriever(retriever: Component, options: RetrieverOptions
 
   return {
     reach: {
-      origins: [requester.origin],
+      origins: requester.origins,
       minted: requester.minted,
       authenticators: [requesterPart?.get("authenticator") ?? null],
     },

@@ -4,7 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { isJsonObject, type JsonValue } from "../contract/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
 import { checkpoint, type Output, records } from "../contract/output.ts";
 import type { Source } from "../contract/source.ts";
 import { manifestName } from "../wire/manifest-name.ts";
@@ -13,6 +13,7 @@ import { type Component, openComponent } from "./document/component.ts";
 import { readDocument } from "./document/document.ts";
 import { invalid } from "./document/invalid.ts";
 import { markSecrets } from "./document/settings.ts";
+import { readSpecFile } from "./document/spec-file.ts";
 import { headerNamesOf } from "./records/answer.ts";
 import { noSchemaFiles, openSchemaFiles } from "./records/schema-files.ts";
 import { rateLimitOf } from "./requests/budget.ts";
@@ -24,12 +25,22 @@ import type { ManifestStream } from "./stream.ts";
 export async function loadManifest(url: string): Promise<Source> {
   const text = await readFile(new URL(url), "utf8");
   const path = fileURLToPath(url);
-  return toSource(text, manifestName(path), openSchemaFiles(path));
+  return toSource(text, manifestName(path), openSchemaFiles(path), () => readSpecFile(path));
 }
 
-/** @param name of the connector, as people type it @param files schemas beside it */
-export function toSource(text: string, name: string, files = noSchemaFiles): Source {
+/**
+ * @param name of the connector, as people type it
+ * @param files schemas beside it
+ * @param readSpec its settings, where they lie beside it
+ */
+export function toSource(
+  text: string,
+  name: string,
+  files = noSchemaFiles,
+  readSpec = (): JsonObject | undefined => undefined,
+): Source {
   const document = readDocument(text);
+  document.spec ??= readSpec() ?? null;
   const root = openComponent(document, "manifest", ["DeclarativeSource"]);
   const spec = root.child("spec", "Spec");
   const specification = spec?.get("connection_specification") ?? {};

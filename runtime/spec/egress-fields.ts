@@ -161,8 +161,12 @@ function hostEnds(egress: Egress): string[] {
     ...egress.auth.flatMap(oauthTemplates),
     ...furtherTemplates(egress),
   ];
-  return templates.flatMap(
-    (template) => /^https:\/\/[^/]*\{([^{}]+)\}(?::\d+)?(?:\/|$)/.exec(template)?.[1] ?? [],
+  // Who has placeholders may leave a whole host to the customer: the operator approves it.
+  const isWholeAllowed = egress.placeholders !== undefined;
+  return templates.flatMap((template) =>
+    isWholeAllowed && /^https:\/\/\{[^{}]+\}(?=\/|$)/.test(template)
+      ? []
+      : (/^https:\/\/[^/]*\{([^{}]+)\}(?::\d+)?(?:\/|$)/.exec(template)?.[1] ?? []),
   );
 }
 

@@ -4,7 +4,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
 import { isMapping } from "../expressions/functions.ts";
 import { compileTemplate, type Scope, type Template } from "../expressions/template.ts";
-import { type PlainValue, toText } from "../expressions/values.ts";
+import { type PlainValue, toText, truth } from "../expressions/values.ts";
 import { invalid, Unsupported } from "./invalid.ts";
 
 export interface Component {
@@ -119,15 +119,6 @@ export const supported = {
 } as const;
 export type Type = keyof typeof supported;
 
-/** The published form lets these go without their type where they alone are meant. */
-const unnamed: ReadonlySet<Type> = new Set([
-  ...(["CheckStream", "Spec", "DeclarativeStream", "SimpleRetriever", "HttpRequester"] as const),
-  ...(["RecordSelector", "DpathExtractor", "RecordFilter", "RequestOption"] as const),
-  ...(["AddedFieldDefinition", "ParentStreamConfig", "MinMaxDatetime", "JsonDecoder"] as const),
-  ...(["DefaultErrorHandler", "HttpResponseFilter", "Rate", "KeyTransformation"] as const),
-  ...(["StreamConfig", "StreamParametersDefinition", "ComponentMappingDefinition"] as const),
-  ...(["SchemaTypeIdentifier", "TypesMap", "DynamicStreamCheckConfig"] as const),
-]);
 /** Every component has these, and they change nothing here. */
 const general = ["type", "$parameters", "description", "$options"];
 
@@ -138,8 +129,12 @@ export function openComponent(
   types: readonly Type[],
 ): Component {
   if (!isJsonObject(value)) throw invalid(path, `must be a ${types.join(" or ")}`);
-  const [usual] = types;
-  const type = value.type ?? (usual && unnamed.has(usual) ? usual : undefined);
+  const { type, class_name } = value;
+  if (typeof class_name === "string")
+    throw new Unsupported(
+      path,
+      `is the Python class ${class_name.slice(0, 100)}, which cannot run here`,
+    );
   if (typeof type !== "string") throw invalid(path, `lacks its type: ${types.join(" or ")}`);
   const known = types.find((one) => one === type);
   if (!known)
@@ -150,13 +145,12 @@ export function openComponent(
     if (![...general, ...names].includes(name))
       throw new Unsupported(`${path}.${name}`, `is not supported in a ${type}`);
   const at = (name: string) => `${path}.${name}`;
-  const get = (name: string) =>
-    Object.hasOwn(value, name)
-      ? value[name]
-      : Object.hasOwn(parameters, name)
-        ? parameters[name]
-        : undefined;
-  const own = (name: string) => (Object.hasOwn(value, name) ? value[name] : undefined);
+  /** What is there and says nothing gives way to a parameter. */
+  const get = (name: string) => {
+    const own = Object.hasOwn(value, name) ? value[name] : undefined;
+    const isGiven = Object.hasOwn(parameters, name) && !truth(own as PlainValue);
+    return isGiven ? parameters[name] : own;
+  };
   return {
     type,
     path,
@@ -164,11 +158,11 @@ export function openComponent(
     get,
     at,
     child(name, ...of) {
-      const part = own(name);
+      const part = get(name);
       return part === undefined || part === null ? undefined : openComponent(part, at(name), of);
     },
     children(name, ...of) {
-      const part = own(name) ?? [];
+      const part = get(name) ?? [];
       const list = Array.isArray(part) ? part : [part];
       return list.map((one, index) => openComponent(one, `${at(name)}.${index}`, of));
     },

@@ -6,21 +6,23 @@ import { budgets } from "../../contract/budgets.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
 import { measureJson } from "../../wire/bounded-json.ts";
 import { parsePointer, valueAt } from "../../wire/json-pointer.ts";
+import { defaultTypeOf } from "./default-types.ts";
 import { invalid } from "./invalid.ts";
 
 const whole = "the manifest";
 
 /** @throws CONNECTOR_INVALID with the place */
 export function readDocument(text: string): JsonObject {
-  const { bytes, depth, count } = budgets.declarativeManifest;
-  if (Buffer.byteLength(text) > bytes) throw invalid(whole, `is larger than ${bytes} bytes`);
-  if (measureJson(Buffer.from(text)).depth > depth)
-    throw invalid(whole, `is nested deeper than ${depth} levels`);
-  const document = resolveReferences(parseYaml(text, count[0]));
-  return withParameters(document, {}) as JsonObject;
+  const document = resolveReferences(parseYaml(text));
+  return withParameters({ type: "DeclarativeSource", ...document }, {}) as JsonObject;
 }
 
-function parseYaml(text: string, maxAliasCount: number): JsonObject {
+/** @throws CONNECTOR_INVALID for what is no YAML, or no object */
+export function parseYaml(text: string, place = whole): JsonObject {
+  const { bytes, depth, count } = budgets.declarativeManifest;
+  if (Buffer.byteLength(text) > bytes) throw invalid(place, `is larger than ${bytes} bytes`);
+  if (measureJson(Buffer.from(text)).depth > depth)
+    throw invalid(place, `is nested deeper than ${depth} levels`);
   let value: unknown;
   try {
     const document = parseDocument(text, {
@@ -29,8 +31,8 @@ function parseYaml(text: string, maxAliasCount: number): JsonObject {
       logLevel: "error",
     });
     const fault = document.errors[0] ?? document.warnings[0];
-    if (fault) throw invalid(whole, `is not valid YAML: line ${fault.linePos?.[0].line ?? 1}`);
-    value = document.toJS({ maxAliasCount });
+    if (fault) throw invalid(place, `is not valid YAML: line ${fault.linePos?.[0].line ?? 1}`);
+    value = document.toJS({ maxAliasCount: count[0] });
     value = JSON.parse(JSON.stringify(value ?? null));
   } catch (error) {
     if (
@@ -38,10 +40,10 @@ function parseYaml(text: string, maxAliasCount: number): JsonObject {
       error instanceof ReferenceError ||
       error instanceof TypeError
     )
-      throw invalid(whole, "has too many aliases, refers to itself, or is nested too deeply");
+      throw invalid(place, "has too many aliases, refers to itself, or is nested too deeply");
     throw error;
   }
-  if (!isJsonObject(value)) throw invalid(whole, "must be an object");
+  if (!isJsonObject(value)) throw invalid(place, "must be an object");
   return value;
 }
 
@@ -102,18 +104,24 @@ function resolveReferences(root: JsonObject): JsonObject {
   return made;
 }
 
-/** Hands `$parameters` down: a component gets those of the components around it. Its own win. */
-export function withParameters(value: JsonValue, around: JsonObject): JsonValue {
-  if (Array.isArray(value)) return value.map((part) => withParameters(part, around));
+/**
+ * Hands `$parameters` down: a component gets those of the components around it. Its own win. Where
+ * a component names no type, it gets the one that is meant there.
+ * @param place as {@link defaultTypeOf}
+ */
+export function withParameters(value: JsonValue, around: JsonObject, place = ""): JsonValue {
+  if (Array.isArray(value)) return value.map((part) => withParameters(part, around, place));
   if (!isJsonObject(value)) return value;
   const own = isJsonObject(value.$parameters) ? value.$parameters : {};
   const parameters = { ...around, ...own };
-  const isComponent = typeof value.type === "string" && /^[A-Z]/.test(value.type);
+  const isNamed = value.type !== undefined || value.class_name !== undefined;
+  const type = isNamed ? value.type : defaultTypeOf(place);
+  const isComponent = typeof type === "string" && /^[A-Z]/.test(type);
   const made: JsonObject = {};
   for (const [name, part] of Object.entries(value))
     if (name !== "$parameters")
-      made[name] = isSchemaName(name) ? part : withParameters(part, parameters);
-  return isComponent ? { ...made, $parameters: parameters } : made;
+      made[name] = isSchemaName(name) ? part : withParameters(part, parameters, `${type}.${name}`);
+  return isComponent ? { ...made, type, $parameters: parameters } : made;
 }
 
 /** Schemas of records and settings are no components. */

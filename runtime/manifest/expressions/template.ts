@@ -41,7 +41,7 @@ export interface Template {
 /** Where a scope keeps the time for the macros: no name of an expression reaches it. */
 export const clockName = "now()";
 
-type Node =
+export type Node =
   | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "expression"; readonly expression: Expression }
   | {
@@ -83,6 +83,10 @@ export function compileTemplate(template: string, path: string): Template {
     });
   return { text, value, holds, isPlain };
 }
+
+/** @throws CONNECTOR_INVALID as {@link compileTemplate} */
+export const parseTemplate = (template: string, path: string): Node[] =>
+  parseNodes(splitTemplate(template, path), path);
 
 function parseNodes(pieces: readonly Piece[], path: string): Node[] {
   let at = 0;

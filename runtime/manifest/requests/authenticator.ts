@@ -12,7 +12,7 @@ import { invalid, Unsupported } from "../document/invalid.ts";
 import { parseSpan } from "../expressions/moment.ts";
 import { compileTemplate, type Scope } from "../expressions/template.ts";
 import { type PlainValue, toText } from "../expressions/values.ts";
-import { urlTemplateOf } from "./origins.ts";
+import { urlTemplatesOf } from "./origins.ts";
 import { type Added, compileInject } from "./request-option.ts";
 
 type Context = HttpContext<unknown>;
@@ -34,7 +34,7 @@ const fixed = (sign: Authenticator["sign"]): Authenticator => ({ ...nothing, sig
 
 /** How a request is sent that logs in. */
 export type CompileLogin = (requester: Component) => {
-  readonly url: string;
+  readonly urls: readonly string[];
   send(ctx: Context, scope: Scope): Promise<HttpResponse | undefined>;
 };
 
@@ -147,12 +147,10 @@ function compileOAuth(auth: Component): Authenticator {
     return { token, lastsMs: lasts > 0 ? lasts * 1000 : 3_600_000 };
   });
   return {
-    minted: [
-      {
-        url: urlTemplateOf(endpoint, place),
-        pointers: [accessName, "refresh_token"].map((name) => toPointer(name)),
-      },
-    ],
+    minted: urlTemplatesOf(endpoint, place, auth.parameters).map((url) => ({
+      url,
+      pointers: [accessName, "refresh_token"].map((name) => toPointer(name)),
+    })),
     forget: kept.forget,
     async sign({ header }, scope, ctx) {
       header.Authorization = `Bearer ${await kept.current(scope, ctx)}`;
@@ -200,7 +198,7 @@ function compileSession(auth: Component, login: CompileLogin): Authenticator {
     "request_authentication",
     auth.child("request_authentication", "Bearer", "ApiKey"),
   );
-  const minted = [{ url: requester.url, pointers: [toPointer(...path)] }];
+  const minted = requester.urls.map((url) => ({ url, pointers: [toPointer(...path)] }));
   if (how.type === "Bearer")
     return {
       ...{ minted, forget: kept.forget },

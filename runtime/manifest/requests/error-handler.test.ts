@@ -1,13 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { JsonValue } from "../../contract/json.ts";
 import { openComponent } from "../document/component.ts";
+import { withParameters } from "../document/document.ts";
 import { clockName } from "../expressions/template.ts";
 import { compileErrorHandler } from "./error-handler.ts";
 
 const now = Date.UTC(2026, 0, 15, 12);
 const compile = (handler: JsonValue) => {
   const made = compileErrorHandler(
-    openComponent({ type: "HttpRequester", error_handler: handler }, "here", ["HttpRequester"]),
+    openComponent(
+      withParameters({ type: "HttpRequester", error_handler: handler }, {}),
+      ...(["here", ["HttpRequester"]] as const),
+    ),
   );
   if (!made) throw new Error("there is no handler");
   return made;

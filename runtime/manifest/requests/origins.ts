@@ -1,20 +1,23 @@
 /** Where a manifest's requests go: known when it is loaded, but for a label that is a setting. */
 import { type HttpEgress, http, type MintedTokens, type RateLimit } from "../../contract/egress.ts";
-import { invalid, Unsupported } from "../document/invalid.ts";
-
-const setting = /\{\{-?\s*config(?:\.(\w+)|\[\s*(?:'(\w+)'|"(\w+)")\s*\])\s*-?\}\}/g;
+import type { JsonObject } from "../../contract/json.ts";
+import { invalid } from "../document/invalid.ts";
+import { urlFormsOf } from "./url-forms.ts";
 
 /**
- * The origin of a URL template, in which `{name}` stands for a setting.
- * @throws CONNECTOR_INVALID when its host depends on anything else, or is no public name
+ * The origins that a URL template can have: `{name}` stands for a setting, as one label of the host
+ * or, alone, as a host that the customer types in and the operator has approved.
+ * @throws CONNECTOR_INVALID when a host depends on anything else, or is no public name
  */
-export function originOf(url: string, path: string): string {
-  const filled = url.replace(
-    setting,
-    (_, dotted, single, double) => `{${dotted ?? single ?? double}}`,
-  );
+export const originsOf = (url: string, path: string, parameters: JsonObject): string[] => [
+  ...new Set(urlFormsOf(url, path, parameters, "host").map((form) => originOf(form, path))),
+];
+
+function originOf(form: string, path: string): string {
+  const [, typed] = /^(?:https:\/\/)?\{([\w.-]+)\}(?=\/|$)/i.exec(form) ?? [];
+  if (typed !== undefined) return `https://{${typed}}`;
   const [origin, host] =
-    /^https?:\/\/((?:\{\w+\}|[\w.:-]|\[[\da-f:]*\])+)(?=\/|$)/i.exec(filled) ?? [];
+    /^https?:\/\/((?:\{[\w.-]+\}|[\w.:-]|\[[\da-f:]*\])+)(?=\/|$)/i.exec(form) ?? [];
   if (origin === undefined || host === undefined)
     throw invalid(
       path,
@@ -28,25 +31,14 @@ export function originOf(url: string, path: string): string {
 }
 
 /**
- * A whole URL, in which `{name}` stands for a setting, without its query.
- * @throws CONNECTOR_INVALID as {@link originOf}, and for a path that anything but a setting makes
+ * Whole URLs, in which `{name}` stands for a setting, without their queries.
+ * @throws CONNECTOR_INVALID as {@link originsOf}, and for a path that anything but a setting makes
  */
-export function urlTemplateOf(url: string, path: string): string {
-  const origin = originOf(url, path);
-  const filled = url.replace(
-    setting,
-    (_, dotted, single, double) => `{${dotted ?? single ?? double}}`,
-  );
-  if (filled.includes("{{") || filled.includes("{%"))
-    throw new Unsupported(path, "depends on more than settings, where tokens come from");
-  return (
-    origin +
-    filled
-      .slice(origin.length)
-      .replace(/[?#].*$/s, "")
-      .trimEnd()
-  );
-}
+export const urlTemplatesOf = (url: string, path: string, parameters: JsonObject): string[] =>
+  urlFormsOf(url, path, parameters, "end").map((form) => {
+    const rest = form.replace(/^(?:https?:\/\/[^/]*|\{[^{}]+\})/i, "").replace(/[?#].*$/s, "");
+    return originOf(form, path) + rest.trimEnd();
+  });
 
 /** What the streams of a manifest need of the network. */
 export interface Needs {

@@ -10,11 +10,11 @@ import { compileTemplate, type Scope } from "../expressions/template.ts";
 import { type PlainValue, toText } from "../expressions/values.ts";
 import { compileAuthenticator } from "./authenticator.ts";
 import { compileErrorHandler, errorStatuses } from "./error-handler.ts";
-import { originOf, urlTemplateOf } from "./origins.ts";
+import { originsOf, urlTemplatesOf } from "./origins.ts";
 import { type Added, nothingAdded } from "./request-option.ts";
 
 export interface Requester {
-  readonly origin: string;
+  readonly origins: readonly string[];
   readonly minted: readonly MintedTokens[];
   /**
    * Sends a request; nothing comes back where its error is to be ignored. @throws as HttpClient does
@@ -27,7 +27,7 @@ export function compileRequester(requester: Component): Requester {
   const from = requester.get("url_base") === undefined ? "url" : "url_base";
   const base = requester.required(from, requester.get(from));
   if (typeof base !== "string") throw invalid(requester.at(from), "must be a text");
-  const origin = originOf(base, requester.at(from));
+  const origins = originsOf(base, requester.at(from), parameters);
   const url = compileTemplate(base, requester.at(from));
   const path = requester.template("path");
   const method = String(requester.get("http_method") ?? "GET").toUpperCase();
@@ -63,7 +63,7 @@ export function compileRequester(requester: Component): Requester {
   }
 
   return {
-    origin,
+    origins,
     minted: auth.minted,
     async send(ctx, outer, added) {
       const scope = { ...outer, parameters: parameters as Scope };
@@ -88,13 +88,12 @@ export function compileRequester(requester: Component): Requester {
 
 /** Asks for a token: its URL is known before anything runs. */
 function compileLogin(login: Component) {
-  const { origin, send } = compileRequester(login);
+  const { send } = compileRequester(login);
   const base = String(login.get("url_base") ?? login.get("url"));
   const path = login.get("path") ?? "";
   if (typeof path !== "string") throw invalid(login.at("path"), "must be a text");
   return {
-    origin,
-    url: urlTemplateOf(joinUrl(base.trim(), path), login.at("path")),
+    urls: urlTemplatesOf(joinUrl(base.trim(), path), login.at("path"), login.parameters),
     send: (ctx: HttpContext<unknown>, scope: Scope) => send(ctx, scope, nothingAdded()),
   };
 }
