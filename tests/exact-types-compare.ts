@@ -12,6 +12,7 @@ const normal: Readonly<Record<ValueForm, (text: string) => string>> = {
       .replace(/ \(BC\)(.*)$/, "$1 BC")
       .replace(/(\d\d:\d\d:\d\d)\.0+(?!\d)/, "$1")
       .replace(/(\.\d*?)0+(?!\d)/, "$1"),
+  interval: intervalText,
   bytes: (text) =>
     text.startsWith("\\x") ? text : `\\x${Buffer.from(text, "base64").toString("hex")}`,
   json: (text) =>
@@ -26,6 +27,36 @@ const normal: Readonly<Record<ValueForm, (text: string) => string>> = {
 
 export function isSameValue(form: ValueForm, expected: string, text: string): boolean {
   return normal[form](expected) === normal[form](text);
+}
+
+const units: readonly (readonly [RegExp, bigint, "months" | "days" | "nanos"])[] = [
+  [/(-?\d+)(?: years?|Y)/, 12n, "months"],
+  [/(-?\d+)(?: mon(?:th)?s?|M)/, 1n, "months"],
+  [/(-?\d+)(?: days?|D)/, 1n, "days"],
+  [/(-?\d+)H/, 3_600_000_000_000n, "nanos"],
+  [/T.*?(-?\d+)M/, 60_000_000_000n, "nanos"],
+  [/(-?\d+) nanoseconds/, 1n, "nanos"],
+];
+
+/** Months, days and nanoseconds of an interval, in ISO 8601 or in words. */
+function intervalText(text: string): string {
+  const sums = { months: 0n, days: 0n, nanos: 0n };
+  const isIso = text.startsWith("P");
+  const [date = "", time = ""] = isIso ? text.split("T") : [text];
+  for (const [form, factor, part] of units) {
+    const [, count] = form.exec(part === "nanos" && isIso ? `T${time}` : date) ?? [];
+    if (count !== undefined) sums[part] += BigInt(count) * factor;
+  }
+  const clock = /(-?)(\d+):(\d\d):(\d\d)(?:\.(\d+))?$/.exec(text);
+  const seconds = /(-?)(\d+)(?:\.(\d+))?S$/.exec(time);
+  const [sign, hours = "0", minutes = "0", whole = "0", rest = ""] = clock
+    ? clock.slice(1)
+    : [seconds?.[1], "0", "0", seconds?.[2], seconds?.[3]];
+  const nanos =
+    (BigInt(hours) * 3600n + BigInt(minutes) * 60n + BigInt(whole)) * 1_000_000_000n +
+    BigInt(rest.padEnd(9, "0"));
+  sums.nanos += sign === "-" ? -nanos : nanos;
+  return `${sums.months} ${sums.days} ${sums.nanos}`;
 }
 
 /** A number without an exponent, and without zeros that say nothing. */

@@ -356,6 +356,11 @@ async function valueText(data: Data, row: number): Promise<string> {
         .replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
     case Type.Bool:
       return String(((values[row >> 3] as number) & (1 << (row & 7))) !== 0);
+    case Type.Interval: {
+      const words = values as unknown as Int32Array;
+      const view = new DataView(words.buffer, words.byteOffset + row * 16, 16);
+      return `${view.getInt32(0, true)} months ${view.getInt32(4, true)} days ${view.getBigInt64(8, true)} nanoseconds`;
+    }
     case Type.Decimal:
       return decimalText(bytes(), row, type as unknown as { bitWidth: number; scale: number });
     case Type.Date:

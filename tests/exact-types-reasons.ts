@@ -82,7 +82,20 @@ export const reasons: readonly Reason[] = [
     holds: (one) => one.place === "PostgreSQL" && one.about.type === "json",
   },
   {
-    text: "A source describes its columns in JSON Schema, which has no such type: the value is the text that PostgreSQL writes and reads back. Another PostgreSQL gets types back that every server has; `xml`, `money`, multiranges, types of extensions and those that the source has made stay texts. Intervals are ISO 8601, whatever the server's `IntervalStyle`.",
+    text: "Bit strings of DuckDB are never empty: a column with such a value becomes text.",
+    holds: (one) =>
+      one.place === "DuckDB" && isTypeOnly(one) && one.about.about === "one of them empty",
+  },
+  {
+    text: "Intervals of Parquet have no sign and whole milliseconds, and neither Parquet nor Arrow has times with a zone or bit strings.",
+    holds: (one) =>
+      (one.place === "Parquet" && one.about.form === "interval" && isTypeOnly(one)) ||
+      (["Parquet", "Arrow"].includes(one.place) &&
+        isTypeOnly(one) &&
+        /^(timetz|bit)/.test(one.about.type)),
+  },
+  {
+    text: "A source describes its columns in JSON Schema, which has no such type: the value is the text that PostgreSQL writes and reads back. Another PostgreSQL gets types back that every server has; `xml`, `money`, multiranges, types of extensions and those that the source has made stay texts. DuckDB gets intervals, times with a zone and bit strings. As texts, intervals are ISO 8601, whatever the server's `IntervalStyle`.",
     holds: (one) => isTypeOnly(one) && one.about.form === "text",
   },
 ];

@@ -151,7 +151,7 @@ function isTextual({ type, form }: TypeCase, place: PlaceName): boolean {
   if (place === "JSON lines")
     return form !== "number" && form !== "json" && !/^(bool|hstore|address)$/.test(type);
   if (/^json/.test(type)) return true;
-  if (form !== "text") return false;
+  if (form !== "text" && form !== "interval") return false;
   if (type === "bool" || type === "uuid" || type.endsWith("[]")) return false;
   return !/^(interval|timetz|mood|bit|address|hstore|money)/.test(type);
 }

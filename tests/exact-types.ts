@@ -1,7 +1,7 @@
 /** Values of every PostgreSQL type, for docs/types.md and its test. */
 
 /** How two texts of one value may differ: each form has its own way to be compared. */
-export type ValueForm = "number" | "instant" | "bytes" | "json" | "text";
+export type ValueForm = "number" | "instant" | "interval" | "bytes" | "json" | "text";
 
 export interface TypeCase {
   /** As a column is declared. */
@@ -119,9 +119,10 @@ export const typeFamilies: readonly TypeFamily[] = [
           "interval",
           "1 year 2 mons 3 days 04:05:06.789012",
           "-178000000 years",
+          "-00:00:00.000001",
           "00:00:00",
         ),
-        becomes: ["P1Y2M3DT4H5M6.789012S", "P-178000000Y", "PT0S"],
+        form: "interval",
       },
     ],
   },
@@ -146,7 +147,8 @@ export const typeFamilies: readonly TypeFamily[] = [
       texts("uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "ffffffff-ffff-ffff-ffff-ffffffffffff"),
       { type: "bytea", values: ["'\\xdeadbeef00ff'", "''"], form: "bytes" },
       texts("bit(4)", "1010"),
-      texts("bit varying", "", "10101010101"),
+      texts("bit varying", "0", "10101010101"),
+      { ...texts("bit varying", "", "1"), about: "one of them empty" },
       texts("xml", '<a b="1">text</a>'),
       texts("tsvector", "'fat':2 'cat':3A"),
       texts("tsquery", "fat & ( rat | !cat )"),

@@ -190,6 +190,7 @@ const widths: Readonly<Record<string, number>> = {
   TIME: 8,
   TIMESTAMP: 8,
   TIMESTAMPTZ: 8,
+  INTERVAL: 16,
   UUID: 16,
 };
 

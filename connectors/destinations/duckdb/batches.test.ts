@@ -74,6 +74,8 @@ const decimal = (precision: number, scale: number) => ({
 const instant = { type: "string", format: "date-time" };
 const local = { ...instant, airbyte_type: "timestamp_without_timezone" };
 const time = { type: "string", airbyte_type: "time_without_timezone" };
+const native = (postgresql: string) => ({ type: "string", native_type: { postgresql } });
+const text = { kind: "text", encoding: "utf8" } as const;
 
 describe("each kind in each of its encodings", () => {
   test.each<[string, object, ColumnOptions, Values, string, (string | null)[]]>([
@@ -355,6 +357,46 @@ describe("each kind in each of its encodings", () => {
       "BLOB",
       ["\\x00\\xFFA", null],
     ],
+    [
+      "utf8 as an interval",
+      native("interval"),
+      text,
+      [
+        "P1Y2M3DT4H5M6.789012S",
+        null,
+        "P-178000000Y",
+        "PT0S",
+        "P-1Y-2M3DT-4H-5M-6.5S",
+        "PT-2562047788H-54.775808S",
+        "P-2147483648DT0.000001S",
+      ],
+      "INTERVAL",
+      [
+        "1 year 2 months 3 days 04:05:06.789012",
+        null,
+        "-178000000 years",
+        "00:00:00",
+        "-1 year -2 months 3 days -04:05:06.5",
+        "-2562047788:00:54.775808",
+        "-2147483648 days 00:00:00.000001",
+      ],
+    ],
+    [
+      "utf8 as a time with its zone",
+      native("time with time zone"),
+      text,
+      ["12:34:56.789012+05:30", null, "24:00:00-15:59:59"],
+      "TIME WITH TIME ZONE",
+      ["12:34:56.789012+05:30", null, "24:00:00-15:59:59"],
+    ],
+    [
+      "utf8 as bits",
+      native("bit varying"),
+      text,
+      ["10101010101", null, "0"],
+      "BIT",
+      ["10101010101", null, "0"],
+    ],
   ])("%s", async (_, schema, options, values, type, expected) => {
     const location = await write({ v: schema }, [{ v: { ...options, values } }]);
     expect(await typeOf(location)).toBe(type);
@@ -511,6 +553,23 @@ describe("what a column cannot hold widens it", () => {
       "VARCHAR",
       ["AP8=", "no base64"],
     ],
+    ...[
+      ["an interval", "interval", "P1Y2M3DT-4H-5M-6.05S", "PT2562047788H54.775808S"],
+      ["an interval of no time", "interval", "PT0S", "P1W"],
+      ["a time with its zone", "time with time zone", "12:00:00.5+02", "12:00:00.1234567+02"],
+      ["a time that has none", "time with time zone", "12:00:00+02", "12:00:00"],
+      ["a time of no clock", "time with time zone", "12:00:00+02", "25:00:00+02"],
+      ["bits", "bit varying", "0101", ""],
+    ].map(
+      ([what, type = "", ...values]) =>
+        [
+          `${what} to text`,
+          native(type),
+          values.map((value) => ({ ...text, values: [value] })),
+          "VARCHAR",
+          values,
+        ] as [string, object, ColumnCase[], string, string[]],
+    ),
   ])("%s", async (_, schema, batches, type, expected) => {
     const all = batches.map((v) => ({ v }));
     // In one transaction, and in one after the other, where the table has the narrow type already.

@@ -1,4 +1,10 @@
-import { ownColumns, quoteName, type StreamColumn } from "svc-connectors/destination";
+import {
+  type MergeKeys,
+  ownColumns,
+  quoteName,
+  type StreamColumn,
+} from "svc-connectors/destination";
+import { nativeType } from "./native-types.ts";
 import { settled, sqlType } from "./types.ts";
 
 /** A property of a stream and the column that holds it. */
@@ -14,6 +20,21 @@ export const toColumn = ({ property, name, type }: StreamColumn): Column => ({
   name,
   type: sqlType(type),
 });
+
+/**
+ * All columns of a stream. Those by which rows are compared are texts where the schema has no word
+ * for their type: a month is as long as 30 days in DuckDB, and another key.
+ */
+export function toColumns(
+  columns: readonly StreamColumn[],
+  { keys, cursor, deletedAt }: MergeKeys,
+): Column[] {
+  const compared = new Set([...keys, cursor, deletedAt]);
+  return columns.map((column) => {
+    const own = compared.has(column.property) ? undefined : nativeType(column);
+    return own === undefined ? toColumn(column) : { ...toColumn(column), type: own };
+  });
+}
 
 /** Where a row comes from, besides the provider. */
 export interface Stamp {

@@ -18,7 +18,7 @@ import duckdb from "./index.ts";
 // The clock of the writers runs fast, so that nearly every checkpoint is committed. KILLS and
 // KILL_SEED look further.
 
-const killCount = Number(process.env.KILLS ?? choose({ quick: 7, whole: 20 }));
+const killCount = Number(process.env.KILLS ?? choose({ quick: 3, whole: 20 }));
 const seed = Number(process.env.KILL_SEED ?? 20_261_121);
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 

@@ -326,6 +326,14 @@ describe("queries", () => {
     ]);
   });
 
+  test("intervals, times with their zone and bits are the texts that came", async () => {
+    const sql = `SELECT INTERVAL '-1 year 3 days 04:05:06.78', INTERVAL '-0.000001 seconds', INTERVAL '0 days',
+      NULL::INTERVAL, '12:00:00.5+05:30'::TIMETZ, '0101'::BIT, [INTERVAL '1 day']`;
+    expect(await query(sql)).toEqual([
+      ["P-1Y3DT4H5M6.78S", "PT-0.000001S", "PT0S", null, "12:00:00.5+05:30", "0101", ["P1D"]],
+    ]);
+  });
+
   test("bytes are base64, infinity is a word, and null is null", async () => {
     const sql = `SELECT '\\x00\\xFF'::BLOB, 'infinity'::DATE, '-infinity'::DATE, 'infinity'::TIMESTAMP, NULL::BLOB, NULL::DATE, DATE '2024-02-29'`;
     expect(await query(sql)).toEqual([

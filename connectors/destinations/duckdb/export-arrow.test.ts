@@ -105,6 +105,25 @@ test.each([
   expect(column(table, "n").map(unscaled)).toEqual([expected, null, -expected]);
 });
 
+test("intervals have nanoseconds, or are text where 64 bits have no room for them", async () => {
+  const rows = (last: string) => `CREATE TABLE t AS SELECT unnest([
+    INTERVAL '-14 months 3 days -04:05:06.5', NULL, INTERVAL '${last}']) AS v`;
+  const short = await exported(rows("2562046:59:59.999999"));
+  expect(typesOf(short)).toEqual({ v: "Interval<MONTH_DAY_NANO>" });
+  const parts = column(short, "v").map((words: Int32Array | null) => {
+    const view = words && new DataView(words.buffer, words.byteOffset, 16);
+    return view && [view.getInt32(0, true), view.getInt32(4, true), view.getBigInt64(8, true)];
+  });
+  expect(parts).toEqual([
+    [-14, 3, -14_706_500_000_000n],
+    null,
+    [0, 0, 9_223_369_199_999_999_000n + 0n],
+  ]);
+  const long = await exported(rows("2562047:00:00"));
+  expect(typesOf(long)).toEqual({ v: "Utf8" });
+  expect(column(long, "v")).toEqual(["P-1Y-2M3DT-4H-5M-6.5S", null, "PT2562047H"]);
+});
+
 test("rows keep their order over many batches, and no text becomes another's", async () => {
   const table = await exported(`CREATE TABLE t AS
     SELECT i, CASE WHEN i % 7 = 0 THEN NULL ELSE repeat(chr((97 + i % 26)::INT), i % 40) END AS text,

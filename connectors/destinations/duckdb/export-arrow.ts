@@ -5,7 +5,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { quoteName } from "svc-connectors/destination";
 import { openDatabase } from "./database.ts";
 import { working } from "./failures.ts";
-import { fitsDecimal } from "./huge-integers.ts";
+import { fitsDecimal, fitsNanoseconds } from "./room.ts";
 
 /**
  * Writes a table of the database file as an Arrow IPC file. The file is there whole or, as before,
@@ -43,7 +43,10 @@ async function* arrowFile(
   const described = (await connection.runAndReadAll(`DESCRIBE ${table}`)).getRowsJS();
   for (const [column, type] of described) {
     const name = String(column);
-    const isShort = () => fitsDecimal(connection, table, name);
+    const isShort = () =>
+      type === "INTERVAL"
+        ? fitsNanoseconds(connection, table, name)
+        : fitsDecimal(connection, table, name);
     columns.push(await describeColumn(name, String(type), isShort));
   }
   const writer = createFileWriter(columns);

@@ -57,6 +57,33 @@ test.each([
   instance.closeSync();
 });
 
+test("what Parquet has no type for is text, with all that it says", async () => {
+  await using folder = await createFolder();
+  const path = join(folder.path, "t.duckdb");
+  {
+    await using database = await openDatabase(path);
+    const connection = await database.connect();
+    await connection.run(`CREATE TABLE t AS SELECT unnest([
+      INTERVAL '-14 months 3 days -04:05:06.000001', NULL, INTERVAL '0 days', INTERVAL '90 days']) AS i,
+      '12:34:56.789012+05:30'::TIMETZ AS t, '0101'::BIT AS b`);
+    connection.closeSync();
+  }
+  const file = join(folder.path, "t.parquet");
+  await exportParquet(path, '"t"', file);
+  const instance = await DuckDBInstance.create();
+  const connection = await instance.connect();
+  const rows = (await connection.runAndReadAll(`SELECT * FROM '${file}'`)).getRowsJson();
+  expect(rows).toEqual(
+    ["P-1Y-2M3DT-4H-5M-6.000001S", null, "PT0S", "P90D"].map((interval) => [
+      interval,
+      "12:34:56.789012+05:30",
+      "0101",
+    ]),
+  );
+  connection.closeSync();
+  instance.closeSync();
+});
+
 async function createFolder() {
   const path = await mkdtemp(join(tmpdir(), "svc-parquet-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };

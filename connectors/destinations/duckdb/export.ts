@@ -5,7 +5,8 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { quoteName, quoteText } from "svc-connectors/destination";
 import { openDatabase } from "./database.ts";
 import { working } from "./failures.ts";
-import { fitsDecimal } from "./huge-integers.ts";
+import { intervalTextSql } from "./intervals.ts";
+import { fitsDecimal } from "./room.ts";
 import { maxDigits } from "./types.ts";
 
 /**
@@ -33,13 +34,19 @@ export async function exportParquet(path: string, table: string, file: string): 
   }
 }
 
-/** DuckDB writes integers beyond 64 bits as doubles, which round: they are decimals here, or text. */
+/**
+ * DuckDB writes integers beyond 64 bits as doubles, which round: they are decimals here, or text.
+ * What Parquet has no type for is text: its intervals have no sign and whole milliseconds.
+ */
 export async function exactColumns(connection: DuckDBConnection, table: string): Promise<string> {
   const columns = (await connection.runAndReadAll(`DESCRIBE ${table}`)).getRowsJS();
   const list: string[] = [];
   for (const [column, type] of columns) {
     const name = quoteName(String(column));
-    if (type !== "HUGEINT") list.push(name);
+    if (type === "INTERVAL") list.push(`${intervalTextSql(name)} AS ${name}`);
+    else if (type === "TIME WITH TIME ZONE" || type === "BIT")
+      list.push(`CAST(${name} AS VARCHAR) AS ${name}`);
+    else if (type !== "HUGEINT") list.push(name);
     else {
       const isDecimal = await fitsDecimal(connection, table, String(column));
       list.push(

@@ -4,10 +4,12 @@
  */
 import { type BatchColumn, isValid } from "svc-connectors/destination";
 import type { Column } from "./columns.ts";
+import { intervalValues } from "./intervals.ts";
+import { areOfType } from "./native-types.ts";
 import { isFiniteText, numberTexts, plainNumber } from "./number-texts.ts";
 import { type NumberNeeds, numbersBeyond, textNeeds } from "./numbers.ts";
 import type { StagedBatch } from "./stage.ts";
-import type { Texts } from "./strings.ts";
+import { type Texts, textAt } from "./strings.ts";
 import { digitsOf } from "./types.ts";
 
 /** Values as they lie in a vector of DuckDB, or texts. */
@@ -35,7 +37,11 @@ export function needsBeyond(
   if (isNumeric && column.encoding !== "bool") return numbersBeyond(column, rowCount, type);
   if (column.encoding !== "utf8") return undefined;
   if (type === "BOOLEAN") return textNeeds;
-  return type === "BLOB" && !base64Texts(column, rowCount) ? textNeeds : undefined;
+  const isOfType =
+    type === "BLOB"
+      ? base64Texts(column, rowCount) !== undefined
+      : areOfType(column, rowCount, type);
+  return isOfType ? undefined : textNeeds;
 }
 
 /** As {@link needsBeyond}, of all columns: by property. */
@@ -72,10 +78,11 @@ export function fitColumn(column: BatchColumn, rowCount: number, type: string): 
       return plain("UUID", uuids(column.values));
     case "binary":
       return type === "BLOB" ? plain("BLOB", column) : plain("VARCHAR", toBase64(column, rowCount));
-    case "utf8":
-      return type === "BLOB"
-        ? plain("BLOB", base64Texts(column, rowCount) ?? column)
-        : plain("VARCHAR", column);
+    case "utf8": {
+      if (type === "BLOB") return plain("BLOB", base64Texts(column, rowCount) ?? column);
+      const intervals = type === "INTERVAL" ? intervalValues(column, rowCount) : undefined;
+      return intervals ? plain("INTERVAL", intervals) : plain("VARCHAR", column);
+    }
     case "json":
       return type === "JSON"
         ? plain("JSON", withWholeSurrogates(column))
@@ -169,13 +176,6 @@ function buildTexts(rowCount: number, textOf: (row: number) => Uint8Array | unde
 }
 
 type TextColumn = BatchColumn & Texts;
-
-const textAt = ({ bytes, offsets }: Texts, row: number) =>
-  Buffer.from(
-    bytes.buffer,
-    bytes.byteOffset + (offsets[row] as number),
-    (offsets[row + 1] as number) - (offsets[row] as number),
-  );
 
 const toBase64 = (column: TextColumn, rowCount: number) =>
   buildTexts(rowCount, (row) => Buffer.from(textAt(column, row).toString("base64")));

@@ -111,3 +111,21 @@ test.each<[string, Row, string[]]>([
   await run(stream, { fence: 2, rows: [[1, 10, "a"], row], state: { at: 21 } });
   expect((await read(stream)).map(([, , text, job]) => `${text}/${job}`)).toEqual(expected);
 });
+
+test("an interval that is as long and another one is written, in a column and in a key", async () => {
+  const span = { text: { type: "string", native_type: { postgresql: "interval" } } };
+  await run("spans", { fence: 1, rows: [[1, 10, "P1M"]], state: { at: 10 }, more: span });
+  await run("spans", { fence: 2, rows: [[1, 10, "P30D"]], state: { at: 10 }, more: span });
+  expect(await place.sql('SELECT CAST(text AS VARCHAR) FROM "_svc_spans"')).toEqual([["30 days"]]);
+  const described = { name: "keys", into: "append_dedup", key: ["text"] } as const;
+  const stream = describeStream({ ...properties, ...span }, described);
+  const sink = await place.write({ owner: "keys", jobId: "job", fence: 1, streams: [stream] });
+  const options = { kind: "text", encoding: "utf8", isKey: true } as const;
+  await sink.status({ name: "keys" }, "started");
+  const columns = [columnOf("text", options, ["P1M", "P30D"])];
+  await sink.writeBatch?.({ name: "keys" }, { rowCount: 2, columns, notes: [] });
+  await sink.checkpoint({ name: "keys" }, {}, 2);
+  await sink.status({ name: "keys" }, "complete");
+  await sink.close();
+  expect(await place.sql('SELECT text FROM "_svc_keys" ORDER BY 1')).toEqual([["P1M"], ["P30D"]]);
+});

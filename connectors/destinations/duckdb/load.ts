@@ -65,7 +65,7 @@ export function widenToRows(columns: readonly Column[], stage: Stage): void {
 }
 
 /** The types that texts are cast to. */
-const castTypes = new Set(["DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ", "UUID"]);
+const castTypes = new Set(["DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ", "TIMETZ", "BIT", "UUID"]);
 
 /**
  * Makes text of the columns whose type cannot be made of some staged text. False when every text

@@ -12,6 +12,7 @@ export async function loadLogicalTypes(): Promise<(type: string) => DuckDBType> 
     TIME: duckdb.TIME,
     TIMESTAMP: duckdb.TIMESTAMP,
     TIMESTAMPTZ: duckdb.TIMESTAMPTZ,
+    INTERVAL: duckdb.INTERVAL,
     UUID: duckdb.UUID,
     BLOB: duckdb.BLOB,
   };

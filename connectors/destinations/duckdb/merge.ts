@@ -171,7 +171,14 @@ async function keepNewest(
 
 const isSame = (columns: readonly Column[]) =>
   columns
-    .map(({ name }) => `known.${quoteName(name)} IS NOT DISTINCT FROM batch.${quoteName(name)}`)
+    .map(({ name, type }) => {
+      const [known, batch] = [`known.${quoteName(name)}`, `batch.${quoteName(name)}`].map(
+        (value) =>
+          // A month is as long as 30 days there, and another value.
+          type === "INTERVAL" ? `CAST(${value} AS VARCHAR)` : value,
+      );
+      return `${known} IS NOT DISTINCT FROM ${batch}`;
+    })
     .join(" AND ");
 
 /** Leaves one row per key in a table that was only appended to. Part of a transaction. */

@@ -1,15 +1,17 @@
 import type {
   DuckDBBlobValue,
   DuckDBDateValue,
+  DuckDBIntervalValue,
   DuckDBValueConverter,
   Json,
 } from "@duckdb/node-api";
+import { intervalText } from "./intervals.ts";
 
 /** The days that stand for infinity. */
 const endlessDay = 2 ** 31 - 1;
 
 /**
- * Values as JSON: integers beyond 2^53, exact decimals, dates and times are text, bytes are base64.
+ * Values as JSON: integers beyond 2^53, exact decimals, dates, times and intervals are text, bytes are base64.
  * @param fallback DuckDB's own way
  */
 export function createToJson(fallback: DuckDBValueConverter<Json>): DuckDBValueConverter<Json> {
@@ -17,6 +19,8 @@ export function createToJson(fallback: DuckDBValueConverter<Json>): DuckDBValueC
     if (typeof value === "bigint") return fromInteger(value);
     if (value !== null && String(type) === "BLOB")
       return Buffer.from((value as DuckDBBlobValue).bytes).toString("base64");
+    if (value !== null && String(type) === "INTERVAL")
+      return intervalText(value as DuckDBIntervalValue);
     if (value !== null && String(type) === "DATE") {
       // DuckDB's own way makes days of them.
       const { days } = value as DuckDBDateValue;

@@ -19,6 +19,13 @@ export interface Texts {
   readonly bytes: Uint8Array;
 }
 
+export const textAt = ({ bytes, offsets }: Texts, row: number): Buffer =>
+  Buffer.from(
+    bytes.buffer,
+    bytes.byteOffset + (offsets[row] as number),
+    (offsets[row + 1] as number) - (offsets[row] as number),
+  );
+
 /** Writes the texts from one row on to the beginning of a vector. */
 export type WriteTexts = (vector: Vector, texts: Texts, from: number, rowCount: number) => void;
 

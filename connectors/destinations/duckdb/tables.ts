@@ -3,6 +3,7 @@ import { ConnectorError } from "svc-connectors";
 import { quoteName, type TypesByName, toSqlName } from "svc-connectors/destination";
 import { type Column, columnDefinitions, columnTypes, type TableColumn } from "./columns.ts";
 import { isTaken } from "./failures.ts";
+import { intervalTextSql } from "./intervals.ts";
 import { commonType, shortType } from "./types.ts";
 
 /**
@@ -122,9 +123,14 @@ export function widenToTable(
   }
 }
 
-/** The value as the wider type has it. Bytes as text are base64, as JSON has them. */
-export const widenedTo = (value: string, from: string, to: string) =>
-  from === "BLOB" ? `to_base64(${value})` : `CAST(${value} AS ${to})`;
+/**
+ * The value as the wider type has it. Bytes as text are base64, as JSON has them; intervals are ISO
+ * 8601.
+ */
+export function widenedTo(value: string, from: string, to: string): string {
+  if (from === "BLOB") return `to_base64(${value})`;
+  return from === "INTERVAL" ? intervalTextSql(value) : `CAST(${value} AS ${to})`;
+}
 
 /** Adds the columns that the table lacks, and widens its types. Gives what it has then. */
 export async function alignTable(

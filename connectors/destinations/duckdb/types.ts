@@ -92,4 +92,5 @@ export const bothDigits = (one: Digits, other: Digits): Digits => ({
 });
 
 /** As the catalog of DuckDB writes it, shortened. */
-export const shortType = (type: string) => type.replace("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ");
+export const shortType = (type: string) =>
+  type.replace("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ").replace("TIME WITH TIME ZONE", "TIMETZ");

@@ -9,6 +9,7 @@ import {
   type DestinationStream,
   descriptorOf,
   destinationModeOf,
+  mergeKeys,
   planWrite,
   requireKeys,
   type StreamDescriptor,
@@ -16,7 +17,7 @@ import {
   streamKey,
   type WriteCommand,
 } from "svc-connectors/destination";
-import { toColumn } from "./columns.ts";
+import { toColumns } from "./columns.ts";
 import { commit, dropNext } from "./commit.ts";
 import { abandon, complete } from "./completion.ts";
 import { openDatabase } from "./database.ts";
@@ -193,7 +194,7 @@ function createOpenStreams(writing: Writing) {
       const named = streamColumns(ordered.configured, saved.columns);
       const hasNewColumns = named.some(({ property }) => !Object.hasOwn(saved.columns, property));
       saved.columns = columnNames(named, saved.columns);
-      const columns = named.map(toColumn);
+      const columns = toColumns(named, mergeKeys(ordered.configured));
       const base = saved.generations[plan.place];
       const stagePath = join(database.stageFolder, `${stageName}-${stageCount++}`);
       openStreams.set(streamKey(stream), {

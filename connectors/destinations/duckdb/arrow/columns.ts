@@ -11,12 +11,14 @@ import {
   Int16,
   Int32,
   Int64,
+  IntervalMonthDayNano,
   TimeMicrosecond,
   TimestampMicrosecond,
   Utf8,
 } from "apache-arrow";
+import { widenedTo } from "../tables.ts";
 import { maxDigits } from "../types.ts";
-import { bits, type CreateValues, fixed, signed, texts, uuids } from "./values.ts";
+import { bits, type CreateValues, fixed, intervals, signed, texts, uuids } from "./values.ts";
 
 export interface ArrowColumn {
   readonly name: string;
@@ -53,15 +55,17 @@ const forms: Readonly<Record<string, Form>> = {
 };
 
 /**
- * @param isShort whether all integers of the column have at most 38 digits; asked where the type
- * has room for more
+ * @param isShort whether Arrow's usual type has room for all values of the column: 38 digits of
+ * integers, 64 bits of nanoseconds in intervals; asked where DuckDB's has more
  */
 export async function describeColumn(
   name: string,
   type: string,
   isShort: () => Promise<boolean>,
 ): Promise<ArrowColumn> {
-  const form = forms[type] ?? (await decimalForm(type, isShort));
+  const form =
+    forms[type] ??
+    (type === "INTERVAL" ? await intervalForm(isShort) : await decimalForm(type, isShort));
   const { type: arrowType, createValues, extension } = form ?? (forms.VARCHAR as Form);
   const metadata = new Map<string, string>();
   if (extension !== undefined) {
@@ -71,11 +75,14 @@ export async function describeColumn(
   return {
     name,
     field: new Field(name, arrowType, true, metadata),
-    // What has no form here, DuckDB writes as text.
-    select: form ? (column) => column : (column) => `CAST(${column} AS VARCHAR)`,
+    // What has no form here is text.
+    select: form ? (column) => column : (column) => widenedTo(column, type, "VARCHAR"),
     createValues,
   };
 }
+
+const intervalForm = async (isShort: () => Promise<boolean>): Promise<Form | undefined> =>
+  (await isShort()) ? { type: new IntervalMonthDayNano(), createValues: intervals } : undefined;
 
 /** Exact numbers that are no integer of 64 bits. */
 async function decimalForm(

@@ -144,6 +144,14 @@ export const signed = (sourceBytes: number, bytes: number) =>
     }
   });
 
+/** DuckDB has microseconds where Arrow has nanoseconds. */
+export const intervals = fixedWith(16, 16, (from, to) => {
+  to.set(from);
+  const parts = new DataView(to.buffer, to.byteOffset, to.byteLength);
+  for (let at = 8; at < to.length; at += 16)
+    parts.setBigInt64(at, parts.getBigInt64(at, true) * 1000n, true);
+});
+
 /** DuckDB has them as an integer of 128 bits, whose highest bit is turned over for its order. */
 export const uuids = fixedWith(16, 16, (from, to) => {
   for (let at = 0; at < to.length; at += 16) {
