@@ -15,7 +15,7 @@ import { openKit } from "svc-connectors/conformance";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RecordOptions, record } from "../conformance/recorder/record.ts";
 import { type Answer, type SimulatedRequest, startServer } from "../simulators/simulator/server.ts";
-import { choose } from "./effort.ts";
+import { choose, skipUnlessWhole } from "./effort.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 /** Of each sample of runs. */
@@ -83,7 +83,6 @@ const examples: readonly Example[] = [
     config: { api_token: token },
     answer: ({ path }) =>
       ({
-        "/v1/me": { id: "u1" },
         "/v1/quotes": { data: [1, 2, 3].map((id) => ({ id, text: `Quote ${id}` })) },
       })[path],
   },
@@ -93,7 +92,6 @@ const examples: readonly Example[] = [
     hostname: "acme.example.com",
     config: { account: "acme", api_token: token },
     answer({ path, query }) {
-      if (path === "/api/me") return { id: "u1" };
       if (path !== "/api/tickets") return undefined;
       const since = query.get("since") ?? "";
       const found = tickets.filter(({ updated_at }) => updated_at >= since);
@@ -153,7 +151,9 @@ const strict = () => ({
   paths: { "svc-connectors": [join(folder, "declarations/runtime/author.d.ts")] },
 });
 
-describe.each(examples)("the connector that $page shows", (example) => {
+describe.each(
+  choose({ quick: examples.slice(0, 1), whole: examples }),
+)("the connector that $page shows", (example) => {
   const { page, name, hostname, config } = example;
   const place = () => join(folder, page.replace(/\W/g, "-"));
   beforeAll(async () => {
@@ -177,7 +177,8 @@ describe.each(examples)("the connector that $page shows", (example) => {
   });
 });
 
-test("a connector whose provider is on this machine is recorded and tried as well, and told to declare another", async () => {
+test("a connector whose provider is on this machine is recorded and tried as well, and told to declare another", async (context) => {
+  skipUnlessWhole(context);
   const [, example] = examples;
   if (!example) throw new Error("there is no second example");
   const place = join(folder, "local");

@@ -10,6 +10,7 @@ import {
   picture,
   startConsole,
 } from "./console-browser.ts";
+import { skipUnlessWhole } from "./effort.ts";
 
 let at: ConsoleInBrowser;
 /** Ids of what everybody works with. */
@@ -161,7 +162,8 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await context.close();
   });
 
-  test("people are invited, a token is shown once and revoked, and the log is verified in the browser", async () => {
+  test("people are invited, a token is shown once and revoked, and the log is verified in the browser", async (task) => {
+    skipUnlessWhole(task);
     const { page, complaints, context } = await at.signedIn();
     await page.goto(`${at.url}/#/people`);
     await page.getByRole("button", { name: "Invite somebody" }).click();
@@ -351,7 +353,8 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await context.close();
   });
 
-  test("no form writes over what somebody else has changed meanwhile, unless one says so", async () => {
+  test("no form writes over what somebody else has changed meanwhile, unless one says so", async (task) => {
+    skipUnlessWhole(task);
     const { page, context } = await at.signedIn();
     const byName = async (path: string, name: string) =>
       (await at.must("GET", path)).items.find((one: { name: string }) => one.name === name);
@@ -396,7 +399,8 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await context.close();
   });
 
-  test("the keyboard alone leads to a destination", async () => {
+  test("the keyboard alone leads to a destination", async (task) => {
+    skipUnlessWhole(task);
     const { page, context } = await at.signedIn();
     await tabTo(page, "Destinations");
     await page.keyboard.press("Enter");
@@ -468,7 +472,8 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await context.close();
   });
 
-  test("an error of a megabyte and a job that nobody knows stop no page", async () => {
+  test("an error of a megabyte and a job that nobody knows stop no page", async (task) => {
+    skipUnlessWhole(task);
     const { page, context } = await at.signedIn();
     const text = "<script>alert(1)</script> ".repeat(40_000);
     await page.route("**/audit-logs?*", (route) =>

@@ -11,6 +11,7 @@ import {
   type ValidRequest,
 } from "./control-operations.ts";
 import { databaseDigests } from "./database-text.ts";
+import { choose } from "./effort.ts";
 
 /**
  * Everything but what reads, and what anonymous callers may do: nobody could be named as the one
@@ -98,7 +99,9 @@ describe("every operation", () => {
     );
   };
 
-  describe.each(proposable.filter(({ id }) => id in operationCases))("$id", (operation) => {
+  const known = proposable.filter(({ id }) => id in operationCases);
+  const spelt = choose({ quick: known.filter((_, index) => index % 8 === 0), whole: known });
+  describe.each(known)("$id", (operation) => {
     const arrange = async () => {
       const request = await operationCases[operation.id]?.(world);
       if (!request) throw new Error(`no request for ${operation.id}`);
@@ -179,27 +182,28 @@ describe("every operation", () => {
       expect(await effectsOf(proposal.approval_id, operation)).toEqual([]);
     });
 
-    test("is proposed however the header is spelt, and never carried out by a slip of the pen", async () => {
-      let request = await arrange();
-      for (const spelling of [
-        "Proposal",
-        " PROPOSAL ",
-        "direct, proposal",
-        "proposal,proposal",
-        ",proposal",
-      ]) {
-        const answer = await send(operation, request, { "x-svc-execution-mode": spelling });
-        expect([spelling, answer.status]).toEqual([spelling, 202]);
-        // What is done when it is proposed cannot be asked for twice.
-        if (operation.effect === "write" && operation.hold) request = await arrange();
-      }
-      const before = await snapshot();
-      for (const slip of ["proposals", "propose", "proposal;", "true", "direct proposal"]) {
-        const answer = await send(operation, request, { "x-svc-execution-mode": slip });
-        expect([slip, answer.body.details?.reason]).toEqual([slip, "invalid_execution_mode"]);
-      }
-      expect(await snapshot()).toEqual(before);
-    });
+    if (spelt.includes(operation))
+      test("is proposed however the header is spelt, and never carried out by a slip of the pen", async () => {
+        let request = await arrange();
+        for (const spelling of [
+          "Proposal",
+          " PROPOSAL ",
+          "direct, proposal",
+          "proposal,proposal",
+          ",proposal",
+        ]) {
+          const answer = await send(operation, request, { "x-svc-execution-mode": spelling });
+          expect([spelling, answer.status]).toEqual([spelling, 202]);
+          // What is done when it is proposed cannot be asked for twice.
+          if (operation.effect === "write" && operation.hold) request = await arrange();
+        }
+        const before = await snapshot();
+        for (const slip of ["proposals", "propose", "proposal;", "true", "direct proposal"]) {
+          const answer = await send(operation, request, { "x-svc-execution-mode": slip });
+          expect([slip, answer.body.details?.reason]).toEqual([slip, "invalid_execution_mode"]);
+        }
+        expect(await snapshot()).toEqual(before);
+      });
   });
 });
 

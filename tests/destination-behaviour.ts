@@ -23,6 +23,7 @@ import type {
   WriteCommand,
 } from "../runtime/contract/destination.ts";
 import type { Sink } from "../runtime/contract/sink.ts";
+import { choose } from "./effort.ts";
 
 /**
  * An empty place of one destination, for one file of tests. Calls of one test and the next come one
@@ -529,7 +530,7 @@ export function describeDestination(
             );
           },
         );
-        await fc.assert(property, { numRuns: 25 });
+        await fc.assert(property, { numRuns: choose({ quick: 8, whole: 25 }) });
       });
 
       test("rows that a crashed attempt had committed are replaced, not doubled", async () => {

@@ -22,6 +22,7 @@ import { findMariadb, startMariadb } from "../simulators/mariadb-server.ts";
 import { findPostgres, startPostgres } from "../simulators/postgres-server.ts";
 import { startSocial } from "../simulators/social/social.ts";
 import { startTaskapp } from "../simulators/taskapp/taskapp.ts";
+import { choose } from "./effort.ts";
 
 interface Account extends AsyncDisposable {
   /** What a person enters: a text instead of the empty value, or into the file of a secret. */
@@ -119,7 +120,7 @@ async function svc(argv: readonly string[], changes: Partial<CliEnvironment> = {
 }
 
 test.each(
-  builtInSources.map(({ name }) => name),
+  choose({ quick: ["postgres"], whole: builtInSources.map(({ name }) => name) }),
 )("svc config %s is filled in, checked and read with", async (name) => {
   expect(Object.keys(accounts), "this source needs an account here").toContain(name);
   const open = accounts[name];

@@ -23,7 +23,7 @@ async function order(files: readonly string[], known: readonly string[] = []) {
   return sorted.map((one) => (one as unknown as { file: string }).file);
 }
 
-const long = "slow tests/new-source.slow.test.ts";
+const long = "slow tests/serve.slow.test.ts";
 const large = "slow runtime/cli/main.slow.test.ts";
 const other = "long control/http/fuzz.long.test.ts";
 

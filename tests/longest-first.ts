@@ -8,6 +8,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** About a minute and more, on two cores. */
 export const longest = [
   "tests/pyairbyte.long",
+  "tests/attacks/exhaustion-answers.long",
   "tests/image-conformance.long",
   "fixtures/broken-postgres/defects.long",
   "control/http/fuzz.long",
@@ -16,12 +17,12 @@ export const longest = [
   "connectors/sources/bankdata/bankdata.long",
   "tests/serve.slow",
   "tests/own-connectors.slow",
+  "tests/console-work.slow",
+  "tests/console.slow",
   "tests/sync-kills.slow",
   "tests/attacks/exhaustion-output.slow",
-  "tests/attacks/exhaustion-answers.slow",
   "tests/attacks/exhaustion-definitions.slow",
   "tests/author-examples.slow",
-  "tests/new-source.slow",
   "connectors/sources/taskapp/taskapp.slow",
   "tests/mcp-stdio.slow",
   "tests/serve-postgres.slow",

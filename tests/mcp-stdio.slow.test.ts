@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nameTools } from "../control/mcp/tools.ts";
 import { operations } from "../control/operations/index.ts";
 import { operationCases, startTestWorld, type TestWorld } from "./control-operations.ts";
+import { skipUnlessWhole } from "./effort.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const { NODE_COMPILE_CACHE = "" } = process.env;
@@ -115,7 +116,8 @@ describe("svc mcp ends", () => {
     expect(await run(environment)).toEqual({ code: 0, text: "" });
   });
 
-  test("with one line when it lacks an address or a token, or would send the token in the clear", async () => {
+  test("with one line when it lacks an address or a token, or would send the token in the clear", async (context) => {
+    skipUnlessWhole(context);
     for (const [name, value] of [
       ["SVC_API_BASE_URL", undefined],
       ["SVC_API_BASE_URL", "http://svc.example.com/control/v1"],

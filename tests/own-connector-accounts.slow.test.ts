@@ -15,6 +15,7 @@ import {
 import { startTestControl, type TestControl } from "./control.ts";
 import { queryDestination } from "./control-pipelines.ts";
 import { databaseRows } from "./database-text.ts";
+import { skipUnlessWhole } from "./effort.ts";
 import { makeOwnConnector, writeAccountsModule } from "./own-connector.ts";
 import { parsePrometheus } from "./prometheus-text.ts";
 
@@ -72,7 +73,8 @@ const sourceOf = (credential_handle: string) =>
     configuration: {},
   });
 
-test("an account is connected, read, and read on with new tokens, none of which anybody sees", async () => {
+test("an account is connected, read, and read on with new tokens, none of which anybody sees", async (context) => {
+  skipUnlessWhole(context);
   const { data: spec } = (await api.call("GET", "/connectors/conn_helpdesk/spec")).body;
   expect(spec.auth).toMatchObject({ type: "oauth2", start_path: `${ways}/start` });
   const { credential_handle, credential_id } = await must(`${ways}/callback`, await consent());

@@ -15,6 +15,7 @@ import type { Provider } from "../simulators/loopback.ts";
 import { findPostgres, type PostgresServer, startPostgres } from "../simulators/postgres-server.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import { queryDestination } from "./control-pipelines.ts";
+import { skipUnlessWhole } from "./effort.ts";
 import { prepareInstance } from "./instance.ts";
 import {
   changeModule,
@@ -181,7 +182,8 @@ test("it does not say where its secrets and accounts are taken, what else counts
 });
 
 describe("a source of it", () => {
-  test("stays when one byte of the module changes, does not run, and runs when it was added again", async () => {
+  test("stays when one byte of the module changes, does not run, and runs when it was added again", async (context) => {
+    skipUnlessWhole(context);
     await using api = await start();
     const before = await add(api);
     const { pipeline_id, source_id } = await addPipeline(api);
@@ -198,7 +200,8 @@ describe("a source of it", () => {
     expect(await sync(api, pipeline_id)).toMatchObject(succeeded);
   });
 
-  test("stays when the connector is removed, begins nothing, and goes on when it is back", async () => {
+  test("stays when the connector is removed, begins nothing, and goes on when it is back", async (context) => {
+    skipUnlessWhole(context);
     await using api = await start();
     await add(api);
     const { pipeline_id, source_id, credential_id } = await addPipeline(api);
@@ -305,7 +308,8 @@ describe("what cannot be added is told in one line:", () => {
   });
 });
 
-test("as an installed package it is the same, also on a host that has it elsewhere", async () => {
+test("as an installed package it is the same, also on a host that has it elsewhere", async (context) => {
+  skipUnlessWhole(context);
   const name = await installPacked(connector, folder);
   await using api = await start();
   const added = await add(api, { path: undefined, package: name });
@@ -322,7 +326,8 @@ describe("in the settings it", () => {
     (await readConnectorCode(pathToFileURL(join(connector, "index.ts")).href)).digest;
   const options = async () => ({ keyring: createMemoryKeyring(), digest: await digestOf() });
 
-  test("is there from the start, and gone when the settings lack it", async () => {
+  test("is there from the start, and gone when the settings lack it", async (context) => {
+    skipUnlessWhole(context);
     const { keyring, digest } = await options();
     const database = { folder: join(folder, "database") };
     const declared = [{ path: "helpdesk", digest }];

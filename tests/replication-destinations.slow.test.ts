@@ -12,6 +12,7 @@ import {
 } from "../simulators/postgres-server.ts";
 import type { DestinationPlace } from "./destination-behaviour.ts";
 import { openDuckdbPlace } from "./duckdb-place.ts";
+import { choose } from "./effort.ts";
 import { openPostgresPlace } from "./postgres-place.ts";
 import { createPostgresRun, type PostgresSettings, type PostgresState } from "./postgres-run.ts";
 
@@ -96,7 +97,9 @@ async function sync(
   };
 }
 
-describe.skipIf(findPostgres() === undefined).each(Object.keys(places))("into %s", (kind) => {
+describe
+  .skipIf(findPostgres() === undefined)
+  .each(choose({ quick: ["postgres"], whole: Object.keys(places) }))("into %s", (kind) => {
   let place: DestinationPlace;
   beforeAll(async () => {
     place = await (places[kind] as () => Promise<DestinationPlace>)();

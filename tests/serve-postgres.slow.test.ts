@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findPostgres, type PostgresServer, startPostgres } from "../simulators/postgres-server.ts";
+import { skipUnlessWhole } from "./effort.ts";
 import { type Served, startServe, svc } from "./served.ts";
 
 describe.skipIf(findPostgres() === undefined)("two svc serve on one PostgreSQL", () => {
@@ -31,7 +32,8 @@ describe.skipIf(findPostgres() === undefined)("two svc serve on one PostgreSQL",
   const statusOf = async (served: Served) =>
     (await fetch(`${new URL(served.url).origin}/readyz`)).status;
 
-  test("have a port for metrics each, though their settings name one that is taken", async () => {
+  test("have a port for metrics each, though their settings name one that is taken", async (context) => {
+    skipUnlessWhole(context);
     const other = await postgres.createDatabase();
     await writeFile(join(cwd, "other-url.txt"), `${other.url}\n`);
     await writeFile(

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCertificateAuthority } from "../simulators/certificates.ts";
-import { choose } from "./effort.ts";
+import { choose, skipUnlessWhole } from "./effort.ts";
 import { prepareInstance } from "./instance.ts";
 import { type Served, startServe, svc } from "./served.ts";
 
@@ -87,7 +87,8 @@ describe("svc serve", () => {
     expect((await second.end("SIGINT")).code).toBe(0);
   });
 
-  test("lets a request end that runs when the signal comes", async () => {
+  test("lets a request end that runs when the signal comes", async (context) => {
+    skipUnlessWhole(context);
     await prepareInstance(cwd);
     await using served = await startServe({ cwd });
     const body = JSON.stringify({ api_token: canary });
@@ -241,7 +242,8 @@ describe("svc serve", () => {
     for (const { stderr } of [none, second, taken, open, misspelt, unknown]) isLine(stderr);
   });
 
-  test("does not start with keys that are damaged, open to others, or gone", async () => {
+  test("does not start with keys that are damaged, open to others, or gone", async (context) => {
+    skipUnlessWhole(context);
     await prepareInstance(cwd);
     const keys = join(cwd, ".svc/keys.json");
     await using served = await startServe({ cwd });
@@ -276,7 +278,8 @@ describe("svc serve", () => {
     for (const { stderr } of [open, damaged, gone, wrong]) isLine(stderr);
   });
 
-  test("does not touch a database of a newer version", async () => {
+  test("does not touch a database of a newer version", async (context) => {
+    skipUnlessWhole(context);
     await prepareInstance(cwd);
     await using served = await startServe({ cwd });
     await served.end("SIGTERM");
@@ -293,7 +296,8 @@ describe("svc serve", () => {
     isLine(refused.stderr);
   });
 
-  test("says that a PostgreSQL database cannot be reached, without its URL", async () => {
+  test("says that a PostgreSQL database cannot be reached, without its URL", async (context) => {
+    skipUnlessWhole(context);
     const env = { DATABASE_URL: `postgres://svc:${canary}@127.0.0.1:1/svc` };
     const unnamed = await svc({ cwd, env }, "serve", "--port", "0");
     expect(unnamed).toMatchObject({
@@ -312,7 +316,8 @@ describe("svc serve", () => {
     }
   });
 
-  test("serves over TLS, also to other machines", async () => {
+  test("serves over TLS, also to other machines", async (context) => {
+    skipUnlessWhole(context);
     await prepareInstance(cwd);
     const authority = await createCertificateAuthority();
     const { key, cert } = await authority.issue(["localhost"]);

@@ -14,6 +14,7 @@ import {
 } from "../simulators/postgres-server.ts";
 import { hasSshServer, type SshServer, startSshServer } from "../simulators/ssh-server.ts";
 import { startTestControl, type TestControl } from "./control.ts";
+import { skipUnlessWhole } from "./effort.ts";
 import { svc } from "./served.ts";
 
 const canRun = findPostgres() !== undefined && hasSshServer();
@@ -78,7 +79,8 @@ describe.skipIf(!canRun)("a database behind an SSH server", () => {
       return stored.credential_handle as string;
     };
 
-    test("is read and written by a pipeline", async () => {
+    test("is read and written by a pipeline", async (context) => {
+      skipUnlessWhole(context);
       const warehouse = await server.createDatabase();
       const source = await made("/sources", {
         name: "Shop",

@@ -193,7 +193,7 @@ describe.skipIf(findPostgres() === undefined)(`a job that is killed (seed ${seed
     },
   );
 
-  test.each(choose({ quick: ["duckdb"], whole: ["duckdb", "postgres"] } as const))(
+  test.each(choose({ quick: [], whole: ["duckdb", "postgres"] } as const))(
     "in its server with everything in one process, into %s, leaves the truth",
     { timeout: forever },
     async (kind) => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { skipUnlessWhole } from "./effort.ts";
 import { type Finished, startServe } from "./served.ts";
 
 const script = fileURLToPath(new URL("../svc.ts", import.meta.url));
@@ -29,7 +30,8 @@ function svc(args: readonly string[], input: string, env: object = {}): Promise<
   });
 }
 
-test("a workspace goes into a file and comes out of it, with the token on standard input or in a file", async () => {
+test("a workspace goes into a file and comes out of it, with the token on standard input or in a file", async (context) => {
+  skipUnlessWhole(context);
   await using served = await startServe({ cwd });
   const { token = "none", url } = served;
   const secret = "canary-of-a-signing-secret-0123456789abcd";

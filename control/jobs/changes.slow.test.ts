@@ -17,6 +17,7 @@ import {
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { addJob, attemptRows, jobRow } from "../../tests/control-jobs.ts";
 import { firstLine, killed, startProgram } from "../../tests/control-process.ts";
+import { skipUnlessWhole } from "../../tests/effort.ts";
 import type { WorkerOptions } from "../../tests/job-process.ts";
 import { findPipeline } from "../pipelines/rows.ts";
 import { jobStreams } from "../pipelines/selection.ts";
@@ -302,7 +303,8 @@ describe.skipIf(findPostgres() === undefined)("a pipeline that reads the log", (
       await ask("POST", `/pipelines/${pipeline_id}/pause`, {});
     });
 
-    test("brings changes while one job runs, lets the server forget, and ends when it is paused", async () => {
+    test("brings changes while one job runs, lets the server forget, and ends when it is paused", async (context) => {
+      skipUnlessWhole(context);
       await using _worker = await startJobs(api.control.services);
       const { pipeline_id } = await ask("POST", "/pipelines", { ...ends, schedule, streams });
       const arrives = async (id: number) => {

@@ -20,6 +20,7 @@ import { addJob, attemptRows, claim, jobRow } from "../../tests/control-jobs.ts"
 import { addDestination, addPipeline, queryDestination } from "../../tests/control-pipelines.ts";
 import { firstLine, killed, startProgram } from "../../tests/control-process.ts";
 import { addCredential, addSource } from "../../tests/control-rows.ts";
+import { choose } from "../../tests/effort.ts";
 import type { WorkerOptions } from "../../tests/job-process.ts";
 import type { ControlOptions } from "../create-control.ts";
 import { findPipeline } from "../pipelines/rows.ts";
@@ -239,10 +240,13 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
       },
     };
 
-    test.each([
-      ["duckdb", [5, 16]],
+    const places = [
       ["postgres", [12]],
-    ] as const)("into %s loses its job to another, and nothing else", async (kind, kills) => {
+      ["duckdb", [5, 16]],
+    ] as const;
+    test.each(
+      places.slice(0, choose({ quick: 1, whole: 2 })),
+    )("into %s loses its job to another, and nothing else", async (kind, kills) => {
       const { api, options } = await open();
       await using _api = api;
       const { services } = api.control;

@@ -16,7 +16,7 @@ import {
   startServerProcess,
 } from "../../tests/control-process.ts";
 import { describeDatabase } from "../../tests/database-behaviour.ts";
-import { choose } from "../../tests/effort.ts";
+import { choose, skipUnlessWhole } from "../../tests/effort.ts";
 import { openDatabase } from "./database.ts";
 
 const installed = findPostgres() !== undefined;
@@ -124,7 +124,8 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
     await holding;
   });
 
-  test("of two servers one is killed in the middle of requests: nothing is lost and nothing doubled", async () => {
+  test("of two servers one is killed in the middle of requests: nothing is lost and nothing doubled", async (context) => {
+    skipUnlessWhole(context);
     const { url, query } = await postgres.createDatabase();
     const options = { database: { url }, keyFile: join(folder, "two.json") };
     await using first = await startServerProcess({ ...options, fill: true });

@@ -16,7 +16,6 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { choose } from "./effort.ts";
 
 // A copy of this repository gets one more source by `svc new`, and nothing else of it is touched:
 // registry, Control API, command line, README and executables find it by its card.
@@ -117,12 +116,11 @@ const suites = [
 
 test("the Control API lists it, and its own test and those of cards and layers pass", async () => {
   const report = join(copy, "report.json");
-  const files = choose({ quick: suites.slice(1), whole: suites });
-  await tool("vitest/vitest.mjs", "run", "--reporter=json", `--outputFile=${report}`, ...files);
+  await tool("vitest/vitest.mjs", "run", "--reporter=json", `--outputFile=${report}`, ...suites);
   const { success, testResults } = JSON.parse(await readFile(report, "utf8"));
   expect(success).toBe(true);
   expect(testResults.map(({ name }: { name: string }) => relative(copy, name)).sort()).toEqual(
-    files,
+    suites,
   );
 });
 

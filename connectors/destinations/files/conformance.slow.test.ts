@@ -1,3 +1,0 @@
-import { conformance } from "svc-connectors/conformance/vitest";
-
-await conformance("files");
