@@ -6,6 +6,8 @@ import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { isTokenRequest } from "../derive/auth/credentials.ts";
 import { refusalProblem, refusedLogins } from "../derive/database/refusals.ts";
+import { dataDenial } from "../derive/requests/data-denied.ts";
+import { ownErrors } from "../derive/requests/own-errors.ts";
 import { requestPlaces } from "../derive/requests/rate-limits.ts";
 import { withAnswers } from "../replay/strict.ts";
 
@@ -15,14 +17,15 @@ export default defineRule({
   profile: "core",
   since: "0.1.0",
   title:
-    "check fails as a matter of credentials when the provider answers every request with 401 or 403, or any one of them with 403, or a database refuses the login.",
+    "check fails as a matter of credentials when the provider answers every request with 401 or 403, or any one of them with 403, or refuses the data of every stream; or a database refuses the login.",
   why: "A check that always succeeds lets a wrong token be saved; the user learns of it from the first failed sync, hours later. A token may be allowed to ask who it is, and to read nothing.",
-  fix: "Send one request that needs the credentials; report 401 as auth and 403 as permission.",
-  good: "if (response.status === 401) throw authError('The provider did not accept the API token.');",
-  bad: "async check() { return { status: 'SUCCEEDED' }; }",
+  fix: "Ask for a row of a stream, as a read does; report 401 as auth and 403 as permission. One stream of several may stay forbidden: its read fails by its name.",
+  good: "await get('/notes?limit=1'); // 401: auth, 403: permission",
+  bad: "await get('/me'); // the token exists: it may still read nothing",
   async run(lab, report) {
     if (lab.database) return await tryLogins(lab, report);
     await tryEndpoints(lab, report);
+    await tryData(lab, report);
     const golden = (await lab.golden()).filter(({ recording }) => recording.run.verb === "check");
     const hasTokens = golden.some(({ observation }) =>
       observation.exchanges.some(({ request }) => isTokenRequest(request)),
@@ -85,6 +88,57 @@ async function tryEndpoints(lab: Lab, report: Reporter): Promise<void> {
       );
   }
 }
+
+/** No stream can be read; what check asks besides is answered as ever. */
+async function tryData(lab: Lab, report: Reporter): Promise<void> {
+  const denial = await dataDenial(lab);
+  if (!denial) return;
+  const { endpoints, allowed, isDenied } = denial;
+  const [own] = ownErrors(lab);
+  const answers = [
+    ...[403, 401].map((status) => ({ name: String(status), answer: refusal(lab, status) })),
+    ...(own
+      ? [
+          {
+            name: `200 with ${JSON.stringify(own)}`,
+            answer: {
+              status: 200,
+              headers: { "content-type": "application/json" },
+              body: Buffer.from(JSON.stringify(own)),
+            },
+          },
+        ]
+      : []),
+  ];
+  for (const { name: what, answer: refused } of answers) {
+    // Where check asks for nothing else, every request is answered so: the scenes above all.
+    if (allowed.length === 0 && refused.status !== 200) continue;
+    const name = `${endpointsText(endpoints)} answered ${what}, so that no stream can be read`;
+    report.checked(name);
+    const provider = withAnswers(lab.learned.provider(), (answer, request) =>
+      isDenied(request) ? refused : answer,
+    );
+    const seen = await lab.run({ verb: "check", config: lab.config }, { provider });
+    const problem =
+      refused.status === 200 && seen.outcome.status === "failed" ? undefined : problemOf(seen, lab);
+    if (problem === undefined) continue;
+    const why =
+      allowed.length > 0
+        ? ` It asks for ${endpointsText(allowed)}, which may be allowed to a token that can read nothing.`
+        : "";
+    report.fail(
+      `With ${name}, check ${problem}.${why}`,
+      exchangeEvidence("Requests", seen.exchanges, ({ request }) => isDenied(request)),
+      messageEvidence("Messages", seen, []),
+    );
+    if (!seen.exchanges.some(({ request }) => isDenied(request))) return;
+  }
+}
+
+const endpointsText = (endpoints: readonly string[]) =>
+  endpoints.length > 3
+    ? `${endpoints.slice(0, 3).join(", ")} and ${endpoints.length - 3} more`
+    : endpoints.join(", ");
 
 async function tryLogins(lab: Lab, report: Reporter): Promise<void> {
   for (const { name, command, runOptions, expected } of await refusedLogins(lab)) {

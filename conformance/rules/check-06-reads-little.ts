@@ -20,8 +20,8 @@ export default defineRule({
   title:
     "check only reads, sends ten requests at most, and does not page through whole listings; a database is written to by no verb.",
   why: "Checks run at every edit of a form and every few minutes in monitors. One that writes leaves traces in the customer's account; one that reads everything uses up his rate limit.",
-  fix: "Ask for one small thing that needs the credentials (the user, one row). Declare POST paths that only read in conformance.yaml under capabilities.safe_posts.",
-  good: "await get('/me');",
+  fix: "Ask for one small thing that needs the right to read (one row, one page). Declare POST paths that only read in conformance.yaml under capabilities.safe_posts.",
+  good: "await get('/notes?limit=1');",
   bad: "await post('/contacts', { email: 'test@example.com' }); // to see whether the token may write",
   async run(lab, report) {
     if (lab.database) return await watchDatabase(lab, lab.database, report);

@@ -1,8 +1,8 @@
-import { isJsonObject } from "svc-connectors/host";
 import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
 import { defineRule } from "../contract/rule.ts";
+import { ownErrors } from "../derive/requests/own-errors.ts";
 import {
   edgeRequests,
   mostRefusals,
@@ -80,44 +80,4 @@ function inside200(body: object): { readonly name: string; readonly answer: Answ
 function ownEnvelopes(lab: Lab, place: RequestPlace, own: readonly object[]): object[] {
   const empty = listingWithoutRows(lab, place.exchange);
   return own.flatMap((error) => [error, ...(empty ? [{ ...empty, ...error }] : [])]);
-}
-
-/**
- * As this provider does it, where that is known: the error answer of status 200 among its recorded
- * ones, and what the error rules of the manifest look for.
- */
-function ownErrors(lab: Lab): readonly object[] {
-  const egress = lab.manifest?.egress;
-  const rules = egress?.kind === "http" ? (egress.errors ?? []) : [];
-  const declared = rules.flatMap(({ status, header, pointer, equals, contains }) => {
-    const isOf200 = status === undefined || [status].flat().includes(200);
-    if (
-      !isOf200 ||
-      header !== undefined ||
-      pointer === undefined ||
-      !/^(?:\/[^/~]+)+$/.test(pointer)
-    )
-      return [];
-    const value =
-      equals?.[0] ?? (contains === undefined ? "Something failed." : `It ${contains} now.`);
-    return [
-      pointer
-        .slice(1)
-        .split("/")
-        .reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as object,
-    ];
-  });
-  const recorded = Object.values(lab.answers?.answers ?? {}).flatMap(({ status, body }) =>
-    status === 200 && body ? parsed(body) : [],
-  );
-  return [...declared.slice(0, 2), ...recorded];
-}
-
-function parsed(text: string): object[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? [value] : [];
-  } catch {
-    return [];
-  }
 }

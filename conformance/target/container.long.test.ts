@@ -103,7 +103,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
       { type: "CONNECTION_STATUS", connectionStatus: { status: "SUCCEEDED" } },
     ]);
     expect(check.server.exchanges.map(({ request }) => request.url.href)).toEqual([
-      `${origin}/v1/me`,
+      `${origin}/v1/notes?limit=2`,
     ]);
     expect((await run(target, { verb: "discover", config })).messages[0]).toMatchObject({
       type: "CATALOG",

@@ -91,9 +91,9 @@ export default defineSource({
   }),
 
   async check(ctx) {
-    const me = (await ctx.http.get(["me"])).json<{ id?: unknown } | null>();
-    if (me?.id === undefined)
-      throw new ConnectorError("RESPONSE_INVALID", { reason: "the user has no id" });
+    // Rows: who the token is tells nothing of what it may read.
+    const body = (await ctx.http.get(["folders"])).json<{ folders?: unknown } | null>();
+    listOf(body?.folders);
   },
 
   async *read(ctx, stream, state) {

@@ -1,0 +1,87 @@
+/** A token that may ask who it is and read nothing: the requests that it is refused. */
+import { isJsonObject } from "svc-connectors/host";
+import type { Lab } from "../../contract/lab.ts";
+import type { ProviderRequest } from "../../contract/network.ts";
+import { type RequestPlace, requestPlaces } from "./rate-limits.ts";
+
+export interface DataDenial {
+  /** What is refused: "https://api.example.com/v1/notes". */
+  readonly endpoints: readonly string[];
+  /** What check asks all the same. */
+  readonly allowed: readonly string[];
+  isDenied(request: ProviderRequest): boolean;
+}
+
+/**
+ * Refuses what reads ask for, so that no stream can be read. Where check itself asks for all that a
+ * stream needs, it meets a refusal; otherwise its own requests stay, and it asks for nothing that
+ * tells. Undefined where no recordings show what check and reads ask.
+ */
+export async function dataDenial(lab: Lab): Promise<DataDenial | undefined> {
+  const places = (await requestPlaces(lab)).filter(
+    ({ whole }) => whole.outcome.status === "succeeded",
+  );
+  const asked = endpointsOf(places.filter(({ command }) => command.verb === "check"));
+  const reads = [
+    ...Map.groupBy(
+      places.filter(({ command }) => command.verb === "read"),
+      ({ recording }) => recording,
+    ).values(),
+  ].map(endpointsOf);
+  if (asked.length === 0 || reads.length === 0) return undefined;
+  const isAsked = (endpoint: string) => asked.some((one) => isOf(one, endpoint));
+  const all = [...new Set(reads.flat())];
+  const isTried = reads.some((endpoints) => endpoints.every(isAsked));
+  const denied = isTried ? all : all.filter((endpoint) => !isAsked(endpoint));
+  const isIn = (endpoint: string) => denied.some((one) => isOf(endpoint, one));
+  return {
+    endpoints: denied,
+    allowed: asked.filter((endpoint) => !isIn(endpoint)),
+    isDenied: (request) => isIn(endpointOf(request)),
+  };
+}
+
+const endpointsOf = (places: readonly RequestPlace[]): readonly string[] => [
+  ...new Set(places.map(({ exchange }) => endpointOf(exchange.request))),
+];
+
+/**
+ * The same, or below it: who may not list customers may not count them. What a token is itself, it
+ * may always ask.
+ */
+const isOf = (endpoint: string, other: string) =>
+  endpoint === other ||
+  (endpoint.startsWith(`${other}/`) && !/\/(?:me|self|current|whoami)$/.test(endpoint));
+
+/** The method says nothing of the right to read; with GraphQL the fields that are asked for do. */
+function endpointOf({ url, body }: Pick<ProviderRequest, "url" | "body">): string {
+  const fields = rootFields(body);
+  return `${url.origin}${url.pathname}${fields === "" ? "" : ` { ${fields} }`}`;
+}
+
+/** The fields of a GraphQL query itself, without those inside them: "viewer". */
+function rootFields(body: string): string {
+  const { query } = parsed(body);
+  if (typeof query !== "string") return "";
+  const start = /(?:^|\bquery\b[^{]*)\s*\{/.exec(query);
+  if (!start) return "";
+  let depth = 1;
+  let text = "";
+  for (const sign of query.slice(start.index + start[0].length)) {
+    if ("{(".includes(sign)) depth++;
+    if ("})".includes(sign)) depth--;
+    if (depth === 0) break;
+    text += depth === 1 && !"})".includes(sign) ? sign : " ";
+  }
+  const names = text.replaceAll(/\w+\s*:/g, "").match(/\w+/g) ?? [];
+  return [...new Set(names)].sort().join(" ");
+}
+
+function parsed(body: string): { readonly query?: unknown } {
+  try {
+    const value: unknown = JSON.parse(body);
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
