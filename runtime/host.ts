@@ -8,7 +8,14 @@ export { listConnectors } from "./cli/connectors.ts";
 export { exitCode } from "./cli/exit.ts";
 export { parseText, readConfig, readText } from "./cli/files.ts";
 export { main } from "./cli/main.ts";
-export { addSettingsOption, allowLocalFlag, oneOf, wholeNumber } from "./cli/options.ts";
+export {
+  addSettingsOption,
+  allowHostFlag,
+  allowLocalFlag,
+  exposeSecretFlag,
+  oneOf,
+  wholeNumber,
+} from "./cli/options.ts";
 export type { CommandBuilder, Commands } from "./cli/program.ts";
 export { formatBytes, formatCount, formatDuration } from "./cli/progress.ts";
 export { runProcess } from "./cli/run-process.ts";
@@ -99,6 +106,7 @@ export {
   type VerbOptions,
   type WorkerLimits,
 } from "./contract/host.ts";
+export { type ContainedImage, hostNamePattern } from "./contract/image.ts";
 export { isJsonObject, type JsonObject, type JsonValue } from "./contract/json.ts";
 export type {
   HttpLimits,
@@ -175,6 +183,8 @@ export {
 export { packageVersion } from "./host/version.ts";
 export { type Authority, type CertificateFlaw, openAuthority } from "./image/authority.ts";
 export { askDocker } from "./image/docker.ts";
+export { findImage, parseImageName } from "./image/find-image.ts";
+export { imageMemoryMb } from "./image/image-broker.ts";
 export { type OpenImageOptions, openImage } from "./image/open-image.ts";
 export { isRunning, proxyEnvironment } from "./image/run-folder.ts";
 export { type AccessTokenOptions, validAccessToken } from "./oauth/access-token.ts";

@@ -6,9 +6,11 @@ import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
+  allowHostFlag,
   answer,
   type CommandBuilder,
   ConnectorError,
+  exposeSecretFlag,
   formatTable,
   jsonFlag,
   listConnectors,
@@ -20,13 +22,15 @@ import {
   type Terminal,
   UsageError,
 } from "svc-connectors/host";
+import { type GivenImage, imageDigest, nameOfImage } from "../connectors/images.ts";
 import { maxManifestLength, moduleAt, noPackage, toPlace } from "../connectors/places.ts";
 import type { OperatorData } from "../operator/operator.ts";
 import { failingInOneLine } from "./failures.ts";
 import { addInstanceOptions, locate, openOperator } from "./instance.ts";
 
+const imagePrefix = "image:";
 const ownArgument =
-  "the path of a module or of its folder, or of a declarative manifest, or the name of an installed package";
+  "the path of a module or of its folder, or of a declarative manifest, the name of an installed package, or image:NAME";
 
 export const buildConnectors: CommandBuilder = (command, terminal) => {
   command.option(...jsonFlag).action(({ json }) => listConnectors(terminal, json));
@@ -49,12 +53,17 @@ export const buildConnectors: CommandBuilder = (command, terminal) => {
       oneOf("sandbox", pinnedSandboxes),
     )
     .option("--digest <DIGEST>", "only this code: what svc connectors digest has shown")
+    .option(...allowHostFlag())
+    .option(...exposeSecretFlag())
     .option(...jsonFlag)
     .addHelpText("after", "\nExample: svc connectors add ./helpdesk")
     .action(
-      failingInOneLine(async (connector, { sandbox, digest, json, ...options }) => {
+      failingInOneLine(async (connector, options) => {
+        const { sandbox, digest, json } = options;
+        const may = { hosts: options.allowHost ?? [], exposed: options.exposeSecret ?? [] };
         await using operator = await openOperator(terminal, options);
-        const body = { ...(await givenConnector(connector, terminal)), sandbox, digest };
+        const given = await givenConnector(connector, terminal, may);
+        const body = { ...given, sandbox, digest };
         const made = await operator.run("connector.add", { body });
         await answer(terminal, json, made, () => describeMade(made));
       }),
@@ -82,6 +91,10 @@ export const buildConnectors: CommandBuilder = (command, terminal) => {
     .option(...jsonFlag)
     .action(
       failingInOneLine(async (connector, { json, ...options }) => {
+        if (connector.startsWith(imagePrefix)) {
+          const digest = await imageDigest(connector.slice(imagePrefix.length), terminal.signal);
+          return await answer(terminal, json, { digest }, () => digest);
+        }
         const { settings } = await locate(terminal, options);
         const place = toPlace(namedPlace(connector, terminal), settings.folder);
         const { url } = await moduleAt(place, settings.folder).catch((error: unknown) => {
@@ -113,7 +126,21 @@ export const buildConnectors: CommandBuilder = (command, terminal) => {
 };
 
 /** What is added: of a manifest the text itself, so that every host has it. @throws UsageError */
-async function givenConnector(connector: string, terminal: Pick<Terminal, "cwd">) {
+async function givenConnector(
+  connector: string,
+  terminal: Pick<Terminal, "cwd">,
+  may: Pick<GivenImage, "hosts" | "exposed">,
+) {
+  if (connector.startsWith(imagePrefix)) {
+    const reference = connector.slice(imagePrefix.length);
+    const name = nameOfImage(reference);
+    if (name === "") throw new UsageError("name an image: image:acme/source-shop:1.4.2");
+    return { image: { name, reference, hosts: [...may.hosts], exposed: [...may.exposed] } };
+  }
+  if (may.hosts.length + may.exposed.length > 0)
+    throw new UsageError(
+      "--allow-host and --expose-secret are for images; other connectors declare their hosts",
+    );
   const place = namedPlace(connector, terminal);
   if (place.path === undefined || !/\.ya?ml$/.test(place.path)) return place;
   const { size } = await stat(place.path);
@@ -148,6 +175,7 @@ function describeMade(made: OperatorData<"connector.add">): string {
     ["secrets", made.secret_fields.join(", ") || "none"],
     ["sandbox", made.sandbox],
     ["digest", made.digest],
+    ...made.exposed_secrets.map((name) => ["exposed", `the image itself gets ${name}`]),
     ...made.missing_streams.map(({ stream, path, problem }) => [
       "without",
       `${stream}: ${path} ${problem}`,

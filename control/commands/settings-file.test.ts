@@ -40,6 +40,7 @@ oauth_apps:
 connectors:
   - { path: ./helpdesk, digest: "${digest}" }
   - { package: "@acme/svc-tickets", digest: "${digest}", sandbox: process }
+  - { image: acme/source-shop, digest: "${digest}", allowed_hosts: [api.shop.example.com], expose_secrets: [key] }
 limits: { read: 7 }
 retention: { jobs: 90, audit: forever }
 audit_archive: data/audit
@@ -49,6 +50,7 @@ server: { host: 0.0.0.0, port: 8443, trust_proxy: ["10.0.0.1"] }
 public_url: https://svc.example.com
 warehouses: data/warehouses
 telemetry: { otlp_endpoint: "http://127.0.0.1:4318", metrics: { port: 9464 } }
+images: ["acme/*"]
 mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file: secret.txt } }, from: svc@example.com }
 `);
     expect(settings).toEqual({
@@ -67,6 +69,7 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
             redirectUris: ["https://svc.example.com/done"],
           },
         },
+        images: ["acme/*"],
         limits: { ...defaultLimits, read: 7 },
         jobs: defaultJobLimits,
         retention: { ...defaultRetention, jobs: 90, audit: null },
@@ -84,6 +87,10 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
       connectors: [
         { path: "./helpdesk", digest },
         { package: "@acme/svc-tickets", digest, sandbox: "process" },
+        {
+          ...{ image: "acme/source-shop", digest },
+          ...{ hosts: ["api.shop.example.com"], exposed: ["key"] },
+        },
       ],
       folder,
       keyFile: join(folder, "keys/keys.json"),
@@ -132,7 +139,10 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
       "connectors: [{ path: ./a, digest: abc }]",
       "connectors.0.digest must be the digest that svc connectors digest shows",
     ],
-    [`connectors: [{ digest: "${digest}" }]`, "connectors.0 must have either path or package"],
+    [
+      `connectors: [{ digest: "${digest}" }]`,
+      "connectors.0 must have one of path, package and image",
+    ],
     [
       `connectors: [{ package: ../a, digest: "${digest}" }]`,
       "connectors.0.package must be the name of an installed package",
@@ -141,6 +151,15 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
       `connectors: [{ path: ./a, digest: "${digest}", sandbox: inline }]`,
       "connectors.0.sandbox must be one of process, bubblewrap",
     ],
+    [
+      `connectors: [{ path: ./a, digest: "${digest}", allowed_hosts: [a.example.com] }]`,
+      "connectors.0: allowed_hosts and expose_secrets are for images",
+    ],
+    [
+      `connectors: [{ image: "acme/x:1.4", digest: "${digest}" }]`,
+      "connectors.0.image must be the repository of an image, without tag and digest",
+    ],
+    ['images: ["*"]', "images.0 must be a repository, a prefix like acme/*, or a name"],
     ["limits: { reed: 1 }", 'limits.reed is not a setting (did you mean "read"?)'],
     ["limits: { read: 0 }", "limits.read must be a whole number from 1"],
     [app(canary), "oauth_apps.conn_social.client_secret must be the name of a file that holds it"],

@@ -101,6 +101,7 @@ export async function loadOperatorSettings(
     control: {
       network,
       oauthApps: Object.fromEntries(apps),
+      images: document.images ?? [],
       limits: { ...defaultLimits, ...document.limits },
       jobs: jobLimitsOf(document.jobs),
       retention: retentionOf(document.retention),
@@ -124,10 +125,25 @@ export async function loadOperatorSettings(
   };
 
   function connectorsOf(entries: Document["connectors"] = []): readonly ConnectorDeclaration[] {
-    return entries.map(({ path, package: name, digest, sandbox }, index) => {
-      if (path !== undefined && name === undefined) return { path, digest, sandbox };
-      if (path === undefined && name !== undefined) return { package: name, digest, sandbox };
-      throw refuse(`connectors.${index} must have either path or package`);
+    return entries.map(({ digest, sandbox, ...named }, index) => {
+      const { path, package: name, image, allowed_hosts, expose_secrets } = named;
+      if ([path, name, image].filter((one) => one !== undefined).length !== 1)
+        throw refuse(`connectors.${index} must have one of path, package and image`);
+      if (image !== undefined)
+        return {
+          image,
+          digest,
+          sandbox,
+          hosts: allowed_hosts ?? [],
+          exposed: expose_secrets ?? [],
+        };
+      if (allowed_hosts ?? expose_secrets)
+        throw refuse(
+          `connectors.${index}: allowed_hosts and expose_secrets are for images; other connectors declare their hosts`,
+        );
+      return path === undefined
+        ? { package: name as string, digest, sandbox }
+        : { path, digest, sandbox };
     });
   }
 

@@ -2,7 +2,7 @@
  * The form of what the control API reads in svc.config.yaml. `expected` ends the sentence "… must
  * be".
  */
-import { pinnedSandboxes } from "svc-connectors/host";
+import { hostNamePattern, pinnedSandboxes } from "svc-connectors/host";
 import { type TObject, type TProperties, type TSchema, Type } from "typebox";
 import { defaultLimits } from "../services/settings.ts";
 
@@ -61,6 +61,9 @@ const OAuthApp = Section({
   ),
 });
 
+const imageName = (expected: string) =>
+  text(expected, { pattern: "^[a-z0-9][a-z0-9._/-]*(:[0-9]+/[a-z0-9._/-]+)?$" });
+
 const Declaration = Section(
   {
     path: Type.Optional(path("the path of a connector's module or folder")),
@@ -69,6 +72,14 @@ const Declaration = Section(
         pattern: "^(@[a-z0-9~-][a-zA-Z0-9._~-]*/)?[a-z0-9~-][a-zA-Z0-9._~-]*$",
       }),
     ),
+    image: Type.Optional(imageName("the repository of an image, without tag and digest")),
+    allowed_hosts: Type.Optional(
+      list(
+        text("a host name, like api.example.com", { maxLength: 253, pattern: hostNamePattern }),
+        "a list of hosts",
+      ),
+    ),
+    expose_secrets: Type.Optional(list(text("the name of a secret setting"), "a list of settings")),
     digest: text("the digest that svc connectors digest shows", {
       pattern: "^sha256:[0-9a-f]{64}$",
     }),
@@ -76,7 +87,10 @@ const Declaration = Section(
       Type.Enum([...pinnedSandboxes], { expected: `one of ${pinnedSandboxes.join(", ")}` }),
     ),
   },
-  { expected: "a connector: { path: …, digest: … } or { package: …, digest: … }" },
+  {
+    expected:
+      "a connector: { path: …, digest: … }, { package: …, digest: … } or { image: …, digest: …, allowed_hosts: […] }",
+  },
 );
 
 const limit = (name: keyof typeof defaultLimits) =>
@@ -88,6 +102,14 @@ export const SettingsDocument = Section({
   ),
   connectors: Type.Optional(
     Type.Array(Declaration, { maxItems: 1_000, expected: "a list of connectors" }),
+  ),
+  images: Type.Optional(
+    list(
+      text("a repository, a prefix like acme/*, or a name with its digest", {
+        pattern: "^[a-z0-9][a-z0-9._:/-]*(/\\*|@sha256:[0-9a-f]{64})?$",
+      }),
+      "a list of images",
+    ),
   ),
   limits: Type.Optional(
     Section(

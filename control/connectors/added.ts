@@ -1,32 +1,38 @@
 /** Connectors that do not come with svc, as they are kept: added, added again, removed. */
 import type { Selectable } from "kysely";
-import { type CatalogStream, type Manifest, manifestDigest } from "svc-connectors/host";
+import {
+  type CatalogStream,
+  type ContainedImage,
+  type Manifest,
+  manifestDigest,
+} from "svc-connectors/host";
 import { ControlError } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
-import { type InspectedConnector, refused } from "./inspect.ts";
+import type { InspectedConnector } from "./inspect.ts";
 import { moduleOrNone } from "./places.ts";
+import { refused } from "./refused.ts";
 import type { ConnectorDefinition } from "./registry.ts";
 
 export type AddedConnector = Selectable<Tables["added_connectors"]>;
 
-/** All but the text of manifests, which may be long. */
+/** All but the text of manifests and images, which may be long. */
 export type ListedConnector = Omit<AddedConnector, "document">;
 
 export const listAdded = (db: Db): Promise<ListedConnector[]> =>
   db
     .selectFrom("added_connectors")
     .select(["id", "kind", "place", "code_digest", "manifest", "streams", "sandbox", "origin"])
-    .select(["created_at", "updated_at", "removed_at"])
+    .select(["image", "created_at", "updated_at", "removed_at"])
     .orderBy("id")
     .execute();
 
-/** Reads the texts of manifests, and each of them once: lists are made again and again. */
+/** Reads the texts of manifests and images, and each once: lists are made again and again. */
 export function createDocuments(db: Db) {
   let kept = new Map<string, string>();
   return async (rows: readonly ListedConnector[]): Promise<ReadonlyMap<string, string>> => {
-    const manifests = rows.filter(({ kind }) => kind === "manifest");
-    const unknown = manifests.filter(({ code_digest }) => !kept.has(code_digest));
+    const documented = rows.filter(isDocumented);
+    const unknown = documented.filter(({ code_digest }) => !kept.has(code_digest));
     const read = await Promise.all(
       unknown.map(({ id }) =>
         db
@@ -39,16 +45,22 @@ export function createDocuments(db: Db) {
     const texts = read.flatMap((row) =>
       row?.document ? [[row.code_digest, row.document] as const] : [],
     );
-    const digests = new Set(manifests.map(({ code_digest }) => code_digest));
+    const digests = new Set(documented.map(({ code_digest }) => code_digest));
     kept = new Map([...kept, ...texts].filter(([digest]) => digests.has(digest)));
     return kept;
   };
 }
 
+const isDocumented = ({ kind }: ListedConnector) => kind === "manifest" || kind === "image";
+
+/** Which image it is, and what it may; null: it is none. */
+export const imageOf = ({ image }: Pick<AddedConnector, "image">) =>
+  image === null ? null : (JSON.parse(image) as ContainedImage);
+
 /**
  * What the registry knows of one.
  * @param folder packages are looked up from it
- * @param document the text of a manifest
+ * @param document the text of a manifest or an image
  */
 export async function toAddedDefinition(
   row: ListedConnector,
@@ -57,9 +69,10 @@ export async function toAddedDefinition(
 ): Promise<ConnectorDefinition> {
   const manifest = JSON.parse(row.manifest) as Manifest;
   const streams = JSON.parse(row.streams) as readonly CatalogStream[];
+  const image = imageOf(row);
   const { name: _, ...module } = await moduleOrNone(
     // One that was replaced at this very moment is there at the next look: nothing else is loaded.
-    { ...row, document: row.kind === "manifest" ? (document ?? "") : null },
+    { ...row, image, document: isDocumented(row) ? (document ?? "") : null },
     folder,
   );
   const pin = {
@@ -85,9 +98,11 @@ export async function toAddedDefinition(
       manifest,
       streams,
       isRemoved: pin.isRemoved,
-      ...(row.kind !== "manifest"
-        ? {}
-        : { document: { digest: row.code_digest, updatedAt: row.updated_at } }),
+      updatedAt: row.updated_at,
+      ...(row.kind === "manifest"
+        ? { manifestText: { digest: row.code_digest, text: document ?? "" } }
+        : {}),
+      ...(image === null ? {} : { image }),
     },
   };
 }
@@ -99,7 +114,7 @@ export async function toAddedDefinition(
  */
 export async function keepConnector(
   tx: Db,
-  { kind, place, document, code, sandbox, manifest, streams }: InspectedConnector,
+  { kind, place, document, image, code, sandbox, manifest, streams }: InspectedConnector,
   origin: AddedConnector["origin"],
   now: Date,
 ): Promise<AddedConnector | undefined> {
@@ -117,6 +132,7 @@ export async function keepConnector(
     kind,
     place,
     document,
+    image: image === null ? null : JSON.stringify(image),
     code_digest: code,
     manifest: JSON.stringify(manifest),
     streams: JSON.stringify(streams),

@@ -2,8 +2,15 @@
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
-import { keepConnector, type ListedConnector, listAdded, removeConnector } from "./added.ts";
-import { type ConnectorDeclaration, type Place, toPlace } from "./places.ts";
+import {
+  imageOf,
+  keepConnector,
+  type ListedConnector,
+  listAdded,
+  removeConnector,
+} from "./added.ts";
+import { type GivenImage, isDeclared, nameOfImage } from "./images.ts";
+import { type ConnectorDeclaration, type DeclaredImage, type Place, toPlace } from "./places.ts";
 
 export interface Declared {
   readonly declarations: readonly ConnectorDeclaration[];
@@ -32,13 +39,20 @@ export async function keepDeclared(
     await removeConnector(db, row.id, now);
     log.warn("a connector is no longer in the settings, and was removed", { connector: row.id });
   }
-  for (const [index, { digest, sandbox = "bubblewrap" }] of declarations.entries()) {
+  for (const [index, declared] of declarations.entries()) {
     const place = places[index] as Place;
-    const isKept = ({ code_digest, sandbox: wall, origin, removed_at }: ListedConnector) =>
-      code_digest === digest && wall === sandbox && origin === "settings" && removed_at === null;
-    if (rows.some((row) => isAt(row, place) && isKept(row))) continue;
+    const { digest, sandbox = defaultWall(declared) } = declared;
+    const isSame = (row: ListedConnector) => {
+      const image = imageOf(row);
+      if (image === null || declared.image === undefined) return row.code_digest === digest;
+      return isDeclared(image, declared);
+    };
+    const isKept = ({ sandbox: wall, origin, removed_at }: ListedConnector) =>
+      wall === sandbox && origin === "settings" && removed_at === null;
+    if (rows.some((row) => isAt(row, place) && isKept(row) && isSame(row))) continue;
     try {
-      const inspected = await connectors.inspect(place, { digest, sandbox });
+      const given = declared.image === undefined ? place : toGiven(declared);
+      const inspected = await connectors.inspect(given, { digest, sandbox });
       await db.transaction().execute((tx) => keepConnector(tx, inspected, "settings", now));
     } catch (error) {
       if (!(error instanceof ControlError)) throw error;
@@ -49,3 +63,11 @@ export async function keepDeclared(
     }
   }
 }
+
+/** An image has walls of its own: its worker reads what it says with svc's own code. */
+const defaultWall = ({ image }: ConnectorDeclaration) =>
+  image === undefined ? "bubblewrap" : "process";
+
+const toGiven = ({ image, hosts, exposed }: DeclaredImage): GivenImage => ({
+  ...{ name: nameOfImage(image), reference: image, hosts, exposed },
+});

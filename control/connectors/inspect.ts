@@ -15,10 +15,11 @@ import {
   type PinnedSandbox,
   readConnectorCode,
 } from "svc-connectors/host";
-import { ControlError } from "../contract/reasons.ts";
 import { safeName } from "../door/json-body.ts";
 import { propertiesOf } from "./configuration.ts";
+import { type GivenImage, imagePlace } from "./images.ts";
 import { moduleAt, noPackage, type Place } from "./places.ts";
+import { refused } from "./refused.ts";
 import { standardCatalog } from "./standard-catalog.ts";
 
 export interface InspectedConnector extends Place {
@@ -33,8 +34,10 @@ export interface InspectOptions {
   /** Packages are looked up from here. */
   readonly folder: string;
   readonly sandbox: PinnedSandbox;
-  /** The code that is expected; undefined: whatever is there. */
+  /** The code, or image, that is expected; undefined: whatever is there. */
   readonly digest?: string | undefined;
+  /** Of who waits for it: an image may have to be pulled. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Characters of what is kept of one: manifest and streams. */
@@ -46,14 +49,17 @@ const maxTextLength = 4 * 1024 * 1024;
  */
 export async function inspectConnector(
   host: Host,
-  place: Place,
+  given: Place | GivenImage,
   options: InspectOptions,
 ): Promise<InspectedConnector> {
   try {
-    return await inspect(host, place, options);
+    if (!("reference" in given)) return await inspect(host, given, options);
+    const { digest, ...others } = options;
+    return await inspect(host, await imagePlace(given, { ...others, digest }), others);
   } catch (error) {
-    if (!(error instanceof ConnectorError)) throw error;
-    const isMissing = error.code === "CONNECTOR_UNKNOWN" && place.kind === "package";
+    if (!(error instanceof ConnectorError) || error.code === "CANCELLED") throw error;
+    const isMissing =
+      error.code === "CONNECTOR_UNKNOWN" && "kind" in given && given.kind === "package";
     throw refused(isMissing ? noPackage : error.message);
   }
 }
@@ -80,7 +86,9 @@ async function inspect(
   const pin = { code, sandbox, manifest: manifestDigest(manifest) };
   // Every later load must say the same of it: one that does not is told now.
   await host.spec({ ...module, pin });
-  const streams = await standardCatalog(host, { ...module, pin }, manifest);
+  // An image's streams are asked for with an account: no program of it runs for nothing.
+  const streams =
+    place.image === null ? await standardCatalog(host, { ...module, pin }, manifest) : [];
   if (JSON.stringify([manifest, streams]).length > maxTextLength)
     throw refused(`it says more of itself than ${maxTextLength} characters`);
   return { ...place, code, sandbox, manifest, streams };
@@ -109,6 +117,3 @@ const holdsSecret = (schema: JsonValue): boolean => {
   const isMarked = !Array.isArray(schema) && isSecret(schema);
   return isMarked || Object.values(schema).some(holdsSecret);
 };
-
-/** @param problem one sentence, without anything foreign */
-export const refused = (problem: string) => new ControlError("connector_refused", { problem });

@@ -1,12 +1,13 @@
 /**
- * Where connectors lie that do not come with svc: a path, an installed package, or the text of a
- * declarative manifest.
+ * Where connectors lie that do not come with svc: a path, an installed package, the text of a
+ * declarative manifest, or an image.
  */
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
   ConnectorError,
   type ConnectorReference,
+  type ContainedImage,
   findConnector,
   findInstalledConnector,
   type PinnedSandbox,
@@ -15,10 +16,15 @@ import type { Tables } from "../store/tables.ts";
 
 export interface Place {
   readonly kind: Tables["added_connectors"]["kind"];
-  /** Absolute path of a module or of its folder, or the name of a package or manifest. */
+  /**
+   * Absolute path of a module or of its folder, the name of a package or manifest, or the
+   * repository of an image.
+   */
   readonly place: string;
-  /** The text of a manifest. Null: it is code. */
+  /** The text of a manifest, or what an image says of itself. Null: it is code. */
   readonly document: string | null;
+  /** Null: it is none. */
+  readonly image: ContainedImage | null;
 }
 
 /** Characters of a declarative manifest: a request has 1 MiB. */
@@ -35,14 +41,27 @@ export const manifestPlace = ({ name, text }: GivenManifest): Place => ({
   kind: "manifest",
   place: name,
   document: text,
+  image: null,
 });
+
+/** An image, by its repository. */
+export interface DeclaredImage {
+  readonly image: string;
+  readonly path?: undefined;
+  readonly package?: undefined;
+  /** Hosts that its requests may go to. */
+  readonly hosts: readonly string[];
+  /** Secret settings that it gets as they are. */
+  readonly exposed: readonly string[];
+}
 
 /** A connector of the operator's own, as settings and programs name it. */
 export type ConnectorDeclaration = (
-  | { readonly path: string; readonly package?: undefined }
-  | { readonly package: string; readonly path?: undefined }
+  | { readonly path: string; readonly package?: undefined; readonly image?: undefined }
+  | { readonly package: string; readonly path?: undefined; readonly image?: undefined }
+  | DeclaredImage
 ) & {
-  /** The code that was looked at: `svc connectors digest` shows it. */
+  /** The code, or the image, that was looked at: `svc connectors digest` shows it. */
   readonly digest: string;
   /**
    * The wall around it; default bubblewrap. `process` says that this code is trusted so far, for
@@ -56,12 +75,19 @@ export const toPlace = (
   {
     path,
     package: name,
-  }: { readonly path?: string | undefined; readonly package?: string | undefined },
+    image,
+  }: {
+    readonly path?: string | undefined;
+    readonly package?: string | undefined;
+    readonly image?: string | undefined;
+  },
   folder: string,
-): Place =>
-  path === undefined
-    ? { kind: "package", place: name ?? "", document: null }
-    : { kind: "path", place: resolve(folder, path), document: null };
+): Place => {
+  const nothing = { document: null, image: null };
+  if (image !== undefined) return { kind: "image", place: image, ...nothing };
+  if (path === undefined) return { kind: "package", place: name ?? "", ...nothing };
+  return { kind: "path", place: resolve(folder, path), ...nothing };
+};
 
 /** Said when {@link moduleAt} finds no package. */
 export const noPackage = "no such package is installed; of a folder, name the path: ./name";
@@ -71,9 +97,11 @@ export const noPackage = "no such package is installed; of a folder, name the pa
  * @throws CONNECTOR_UNKNOWN
  */
 export const moduleAt = async (
-  { kind, place, document }: Place,
+  { kind, place, document, image }: Place,
   folder: string,
 ): Promise<ConnectorReference> => {
+  if (document !== null && image !== null)
+    return { name: place, url: `image:${place}`, document, container: image };
   if (document !== null) return { name: place, url: `manifest:/${place}/manifest.yaml`, document };
   return kind === "path" ? findConnector(place, folder) : findInstalledConnector(place, folder);
 };

@@ -5,7 +5,7 @@ import { StrictObject } from "../contract/schemas.ts";
 import type { Db } from "../store/database.ts";
 import type { AddedConnector } from "./added.ts";
 import { secretFieldsOf } from "./configuration.ts";
-import { refused } from "./inspect.ts";
+import { refused } from "./refused.ts";
 
 /** Streams of a declarative manifest that nobody can read here. */
 export const MissingStreams = Type.Array(

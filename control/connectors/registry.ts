@@ -7,6 +7,7 @@ import {
   type CatalogStream,
   type ConnectorCard,
   type ConnectorReference,
+  type ContainedImage,
   createActivationHost,
   createDestinationHost,
   createHost,
@@ -21,6 +22,7 @@ import { ControlError, notFound } from "../contract/reasons.ts";
 import { basePath } from "../door/base-path.ts";
 import type { Db } from "../store/database.ts";
 import { createDocuments, listAdded, toAddedDefinition } from "./added.ts";
+import type { GivenImage } from "./images.ts";
 import { type InspectedConnector, type InspectOptions, inspectConnector } from "./inspect.ts";
 import type { Place } from "./places.ts";
 import { standardCatalog } from "./standard-catalog.ts";
@@ -62,8 +64,11 @@ export interface ConnectorDefinition {
     readonly streams: readonly CatalogStream[];
     /** Taken away since; what was made with it is kept. */
     readonly isRemoved: boolean;
+    readonly updatedAt: Date;
     /** Of a declarative manifest. */
-    readonly document?: { readonly digest: string; readonly updatedAt: Date };
+    readonly manifestText?: { readonly digest: string; readonly text: string };
+    /** Of an image. */
+    readonly image?: ContainedImage;
   };
 }
 
@@ -80,7 +85,10 @@ export interface Connectors {
   /** Learns which connectors the operator has added or removed since. */
   reload(): Promise<void>;
   /** Looks at a connector that the operator wants to add. @throws connector_refused */
-  inspect(place: Place, options: Omit<InspectOptions, "folder">): Promise<InspectedConnector>;
+  inspect(
+    place: Place | GivenImage,
+    options: Omit<InspectOptions, "folder">,
+  ): Promise<InspectedConnector>;
   /** The id of the connector whose module is at this URL; "none" of those is there. */
   idOf(url: string): string;
   /**

@@ -1,5 +1,11 @@
 /** Connectors: what data can be fetched from and written to, and what each of them asks for. */
-import { type CatalogStream, connectorCategories, releaseStages } from "svc-connectors/host";
+import {
+  type CatalogStream,
+  type ContainedImage,
+  connectorCategories,
+  type Manifest,
+  releaseStages,
+} from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { secretFieldsOf } from "../connectors/configuration.ts";
 import {
@@ -9,6 +15,7 @@ import {
   specificationOf,
   startPathOf,
 } from "../connectors/describe.ts";
+import { digestOf } from "../connectors/images.ts";
 import { MissingStreams, reachesOf } from "../connectors/reach.ts";
 import {
   type ConnectorDefinition,
@@ -65,8 +72,9 @@ export async function toConnector(
     isEnabled(ctx.db, definition.id),
   ]);
   // A database's tables are only known with its account: it has namespaces, and what else they can
-  // depends on them.
+  // depends on them. So do the streams of an image.
   const isDatabase = manifest.egress.kind !== "http";
+  const isImage = definition.added?.image !== undefined;
   return {
     connector_id: definition.id,
     name: manifest.title,
@@ -77,7 +85,9 @@ export async function toConnector(
     supports: {
       full_refresh: true,
       incremental:
-        isDatabase || catalog.some((stream) => stream.supported_sync_modes.includes("incremental")),
+        isDatabase ||
+        isImage ||
+        catalog.some((stream) => stream.supported_sync_modes.includes("incremental")),
       namespaces: isDatabase || catalog.some((stream) => stream.namespace !== undefined),
       ssl: manifest.egress.kind !== "file",
     },
@@ -190,15 +200,46 @@ export const ManifestFacts = StrictObject(
 
 /** What is kept of a declarative manifest; null of any other connector. */
 export function factsOf({ added }: ConnectorDefinition): Static<typeof ManifestFacts> | null {
-  if (!added?.document) return null;
-  const { manifest, document } = added;
+  if (!added?.manifestText) return null;
+  const { manifest, manifestText, updatedAt } = added;
   return {
-    digest: document.digest,
-    updated_at: document.updatedAt.toISOString(),
+    digest: manifestText.digest,
+    updated_at: updatedAt.toISOString(),
     reaches: reachesOf(manifest),
     missing_streams: [...(manifest.missingStreams ?? [])],
   };
 }
+
+export const ImageFacts = StrictObject(
+  {
+    digest: Type.String({ description: "Of the image: every host runs this one." }),
+    updated_at: Time,
+    reaches: Type.Array(Type.String(), { description: "Where its requests go." }),
+    exposed_secrets: Type.Array(Type.String(), {
+      description:
+        "Secret settings that the operator gives it as they are; others are placeholders.",
+    }),
+  },
+  { title: "ImageFacts", description: "Of an image that was added." },
+);
+
+export const toImageFacts = (
+  image: ContainedImage,
+  manifest: Manifest,
+  updatedAt: Date,
+): Static<typeof ImageFacts> => ({
+  digest: digestOf(image),
+  updated_at: updatedAt.toISOString(),
+  reaches: reachesOf(manifest),
+  exposed_secrets: [...image.exposed],
+});
+
+/** What is kept of an image; nulls of any other connector. */
+const shownImage = ({ added }: ConnectorDefinition) => ({
+  image: added?.image?.id ?? null,
+  allowed_hosts: added?.image ? [...added.image.hosts] : null,
+  image_facts: added?.image ? toImageFacts(added.image, added.manifest, added.updatedAt) : null,
+});
 
 export const getConnector = defineRead({
   id: "connector.get",
@@ -219,6 +260,11 @@ export const getConnector = defineRead({
         Type.String({ description: "The text of a declarative manifest that was added." }),
       ),
       manifest_facts: Nullable(ManifestFacts),
+      image: Nullable(Type.String({ description: "The image that was added, with its digest." })),
+      allowed_hosts: Nullable(
+        Type.Array(Type.String(), { description: "Hosts that requests of the image may go to." }),
+      ),
+      image_facts: Nullable(ImageFacts),
     },
     { title: "ConnectorWithStreams" },
   ),
@@ -231,8 +277,9 @@ export const getConnector = defineRead({
       ...connector,
       streams_preview: catalog.map(toPreview),
       limits: { max_tables: maxTables },
-      manifest: definition.reference.document ?? null,
+      manifest: definition.added?.manifestText?.text ?? null,
       manifest_facts: factsOf(definition),
+      ...shownImage(definition),
     };
   },
 });

@@ -7,7 +7,7 @@ import { auditOperations } from "./audit.ts";
 import { auditExportOperations } from "./audit-export.ts";
 import { checkOperations } from "./checks.ts";
 import { connectionOperations } from "./connections.ts";
-import { connectorManifestOperations } from "./connector-manifests.ts";
+import { connectorWriteOperations } from "./connector-writes.ts";
 import { connectorOperations } from "./connectors.ts";
 import { credentialOperations } from "./credentials.ts";
 import { destinationOperations } from "./destinations.ts";
@@ -51,7 +51,7 @@ export const operations: readonly Operation[] = [
   ...memberOperations,
   ...invitationOperations,
   ...connectorOperations,
-  ...connectorManifestOperations,
+  ...connectorWriteOperations,
   ...mailerOperations,
   ...credentialOperations,
   ...oauthOperations,

@@ -1,7 +1,8 @@
 /** Connectors that do not come with svc. Only the operator of the instance asks for these. */
-import { type Manifest, pinnedSandboxes } from "svc-connectors/host";
+import { hostNamePattern, type Manifest, pinnedSandboxes } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import {
+  imageOf,
   keepConnector,
   type ListedConnector,
   listAdded,
@@ -9,9 +10,11 @@ import {
 } from "../connectors/added.ts";
 import { secretFieldsOf } from "../connectors/configuration.ts";
 import { problemOf, tellAdded } from "../connectors/follow.ts";
-import { type InspectedConnector, refused } from "../connectors/inspect.ts";
-import { manifestPlace, maxManifestLength } from "../connectors/places.ts";
+import { digestOf, type GivenImage } from "../connectors/images.ts";
+import type { InspectedConnector } from "../connectors/inspect.ts";
+import { manifestPlace, maxManifestLength, type Place } from "../connectors/places.ts";
 import { MissingStreams, reachesOf } from "../connectors/reach.ts";
+import { refused } from "../connectors/refused.ts";
 import { defineOperatorRead, defineOperatorWrite } from "../contract/operation.ts";
 import { Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
 import type { Db } from "../store/database.ts";
@@ -33,8 +36,18 @@ export const AddConnectorBody = StrictObject({
   path: Type.Optional(Type.String({ description: "Absolute, of a module or its folder." })),
   package: Type.Optional(Type.String({ description: "Name of an installed package." })),
   manifest: Type.Optional(StrictObject(manifestFields)),
+  image: Type.Optional(
+    StrictObject({
+      name: manifestFields.name,
+      reference: Type.String({ description: "As Docker knows it; its tag is looked up now." }),
+      hosts: Type.Array(Type.String({ maxLength: 253, pattern: hostNamePattern })),
+      exposed: Type.Array(Type.String()),
+    }),
+  ),
   sandbox: Type.Optional(OneOf(pinnedSandboxes)),
-  digest: Type.Optional(Type.String({ description: "Of the code that was looked at." })),
+  digest: Type.Optional(
+    Type.String({ description: "Of the code or the image that was looked at." }),
+  ),
 });
 
 const facts = {
@@ -51,7 +64,20 @@ export const MadeConnector = StrictObject({
   secret_fields: Type.Array(Type.String()),
   changed: Type.Boolean({ description: "It was there already, with other code." }),
   missing_streams: MissingStreams,
+  exposed_secrets: Type.Array(Type.String(), { description: "That an image gets as they are." }),
 });
+
+function placeOf({
+  path,
+  package: name,
+  manifest,
+  image,
+}: Static<typeof AddConnectorBody>): Place | GivenImage {
+  if (image) return image;
+  if (manifest) return manifestPlace(manifest);
+  const kind = path === undefined ? "package" : "path";
+  return { kind, place: path ?? name ?? "", document: null, image: null };
+}
 
 /** The default: nobody has said that the code is trusted. */
 const untrusted = "bubblewrap";
@@ -67,34 +93,29 @@ export const addConnector = defineOperatorWrite({
   body: AddConnectorBody,
   data: MadeConnector,
   errors: ["connector_refused"],
-  async prepare({ services }, { body: { path, package: name, manifest, sandbox, digest } }) {
-    const given = [path, name, manifest].filter((one) => one !== undefined);
-    if (given.length !== 1) throw refused("name a path, a package or a manifest");
-    // A manifest is data, which the runtime's own code reads: it needs no wall of its own.
-    const place = manifest
-      ? manifestPlace(manifest)
-      : ({
-          kind: path === undefined ? "package" : "path",
-          place: path ?? name ?? "",
-          document: null,
-        } as const);
-    const wall = sandbox ?? (manifest ? "process" : untrusted);
-    return await services.connectors.inspect(place, { sandbox: wall, digest });
+  async prepare({ services, signal }, { body }) {
+    const { path, package: name, manifest, image, sandbox, digest } = body;
+    const given = [path, name, manifest, image].filter((one) => one !== undefined);
+    if (given.length !== 1) throw refused("name a path, a package, a manifest or an image");
+    // A manifest is data, which the runtime's own code reads, and what an image says is no other.
+    const wall = sandbox ?? (manifest || image ? "process" : untrusted);
+    return await services.connectors.inspect(placeOf(body), { sandbox: wall, digest, signal });
   },
   async commit(tx, { now }, _input, inspected: InspectedConnector) {
     const before = await keepConnector(tx, inspected, "command", now);
-    const { manifest, code, sandbox } = inspected;
+    const { manifest, code, image, sandbox } = inspected;
     return {
       data: {
         connector_id: manifest.id,
         title: manifest.title,
         version: manifest.version,
-        digest: code,
+        digest: image === null ? code : digestOf(image),
         sandbox,
         reaches: reachesOf(manifest),
         secret_fields: secretFieldsOf(manifest),
         changed: before !== undefined && before.code_digest !== code,
         missing_streams: [...(manifest.missingStreams ?? [])],
+        exposed_secrets: [...(image?.exposed ?? [])],
       },
       resourceId: manifest.id,
       workspaceIds: await workspacesWith(tx, manifest.id),
@@ -145,7 +166,7 @@ export const removeAddedConnector = defineOperatorWrite({
 
 const Added = StrictObject({
   ...facts,
-  kind: OneOf(["path", "package", "manifest"]),
+  kind: OneOf(["path", "package", "manifest", "image"]),
   place: Type.String(),
   origin: OneOf(["command", "settings", "api"]),
   removed: Type.Boolean(),
@@ -164,13 +185,14 @@ export const listAddedConnectors = defineOperatorRead({
     await connectors.reload();
     const toAdded = async (row: ListedConnector): Promise<Static<typeof Added>> => {
       const { title, version } = JSON.parse(row.manifest) as Manifest;
+      const image = imageOf(row);
       const isRemoved = row.removed_at !== null;
       const problem = isRemoved ? undefined : await problemOf(connectors.get(row.id).reference);
       return {
         connector_id: row.id,
         title,
         version,
-        digest: row.code_digest,
+        digest: image === null ? row.code_digest : digestOf(image),
         sandbox: row.sandbox,
         kind: row.kind,
         place: row.place,

@@ -82,6 +82,11 @@ export interface ControlSettings {
   readonly network: NetworkSettings;
   /** By connector id. */
   readonly oauthApps: Readonly<Record<string, OAuthApp>>;
+  /**
+   * Images that administrators may add over the API: repositories, prefixes as `acme/*`, or names
+   * with digests.
+   */
+  readonly images: readonly string[];
   readonly limits: Limits;
   readonly jobs: JobLimits;
   readonly retention: Retention;
@@ -106,6 +111,7 @@ export interface ControlSettings {
 export const defaultSettings: ControlSettings = {
   network: { approvedHosts: [], allowNetworks: [] },
   oauthApps: {},
+  images: [],
   limits: defaultLimits,
   jobs: defaultJobLimits,
   retention: defaultRetention,

@@ -253,13 +253,15 @@ export interface Tables {
     /** `conn_…`, as its module says. */
     id: string;
     /**
-     * Absolute path of its module or folder, the name of an installed package, or that of a
-     * declarative manifest.
+     * Absolute path of its module or folder, the name of an installed package or of a declarative
+     * manifest, or the repository of an image.
      */
-    kind: "path" | "package" | "manifest";
+    kind: "path" | "package" | "manifest" | "image";
     place: string;
-    /** The text of a declarative manifest. Null: it is code. */
+    /** The text of a declarative manifest, or what an image has said of itself. Null: it is code. */
     document: string | null;
+    /** JSON text: which image, and what it may. Null: it is none. */
+    image: string | null;
     code_digest: string;
     /** JSON text: what it says of itself, and its streams with standard settings. */
     manifest: string;

@@ -1,4 +1,5 @@
 import type { Command } from "@commander-js/extra-typings";
+import { hostNamePattern } from "../contract/image.ts";
 import { suggestion, UsageError } from "./usage.ts";
 
 const sandboxLevels = ["process", "bubblewrap", "inline"] as const;
@@ -36,20 +37,23 @@ export const addTrialOptions = (command: Command) =>
 
 /** Adds the flags that say what an image may have. */
 const addImageOptions = (command: Command<[], { settings?: string }>) =>
-  command
-    .option(
-      "--allow-host <NAME>",
-      "a host that requests of image:NAME may go to; as often as you like",
-      collect(isHostName, "--allow-host", "a host name, like api.example.com"),
-    )
-    .option(
-      "--expose-secret <SETTING>",
-      "a secret that image:NAME gets as it is, because it computes something from it; others are placeholders",
-      collect((text) => text !== "", "--expose-secret", "the name of a secret setting"),
-    );
+  command.option(...allowHostFlag()).option(...exposeSecretFlag());
 
-const isHostName = (text: string) =>
-  text.length <= 253 && /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*$/.test(text);
+export const allowHostFlag = () =>
+  [
+    "--allow-host <NAME>",
+    "a host that requests of image:NAME may go to; as often as you like",
+    collect(isHostName, "--allow-host", "a host name, like api.example.com"),
+  ] as const;
+
+export const exposeSecretFlag = () =>
+  [
+    "--expose-secret <SETTING>",
+    "a secret that image:NAME gets as it is, because it computes something from it; others are placeholders",
+    collect((text) => text !== "", "--expose-secret", "the name of a secret setting"),
+  ] as const;
+
+const isHostName = (text: string) => text.length <= 253 && new RegExp(hostNamePattern).test(text);
 
 const collect =
   (isValid: (text: string) => boolean, flag: string, expected: string) =>

@@ -18,6 +18,7 @@ const networkSettingNames = ["approved_hosts", "allow_networks"] as const;
 export const controlSettingNames = [
   "oauth_apps",
   "connectors",
+  "images",
   "limits",
   "jobs",
   "key_file",

@@ -4,7 +4,10 @@ import type { JsonObject, JsonValue } from "./json.ts";
 
 /** An image as the host runs it: nothing in a connector's own words can name one. */
 export interface ContainedImage {
-  /** What Docker knows it by for good: `sha256:…`. */
+  /**
+   * What names it for good: `sha256:…`, as the Docker of this machine knows it, or the
+   * `repository@sha256:…` of one that any machine may run.
+   */
   readonly id: string;
   /** `uid:gid`, or undefined for the image's own. */
   readonly user: string | undefined;
@@ -13,6 +16,9 @@ export interface ContainedImage {
   /** Paths of secret settings that the image gets as they are. */
   readonly exposed: readonly string[];
 }
+
+/** Of {@link ContainedImage.hosts}, of at most 253 characters. */
+export const hostNamePattern = "^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z][a-z0-9-]*$";
 
 /** What makes a source of an image, in the worker: it comes as the document of the connector. */
 export interface ImageDocument {

@@ -5,6 +5,7 @@
 import { ConnectorError } from "../contract/errors.ts";
 import type { ConnectorPin, ConnectorReference } from "../contract/host.ts";
 import type { JsonValue } from "../contract/json.ts";
+import { requireDocker } from "../image/find-image.ts";
 import { requireBubblewrap } from "./bubblewrap.ts";
 import { manifestCode, manifestDigest, readConnectorCode } from "./code-digest.ts";
 
@@ -35,6 +36,7 @@ export async function requireRunnable(connector: ConnectorReference): Promise<vo
   const { pin } = connector;
   if (!pin) return;
   await pinnedPaths(connector, pin);
+  if (connector.container) await requireDocker();
   if (pin.sandbox === "bubblewrap") requireBubblewrap();
 }
 

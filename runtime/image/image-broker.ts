@@ -15,6 +15,7 @@ import { endingPiece, outputPiece } from "../wire/image-session.ts";
 import { openAuthority } from "./authority.ts";
 import { catchTokens } from "./catch-tokens.ts";
 import { type Container, startContainer } from "./container.ts";
+import { idOfPinned } from "./find-image.ts";
 import { openGate, socketName } from "./gate.ts";
 import { openImageProxy } from "./proxy.ts";
 import { createRunFolder, writeRunFiles } from "./run-folder.ts";
@@ -153,6 +154,7 @@ async function runImage(
     refusal = new ConnectorError("CONNECTOR_FORBIDDEN", { resource });
     onDenied(resource);
   };
+  const id = await idOfPinned(image.id, signal);
   const authority = await openAuthority();
   await using folder = await createRunFolder();
   const args = await writeRunFiles(folder.image, {
@@ -164,7 +166,7 @@ async function runImage(
   });
   await using gate = await openGate(folder.gate, signal);
   const container = startContainer(gate, {
-    ...{ image: image.id, user: image.user, folder: folder.image, args },
+    ...{ image: id, user: image.user, folder: folder.image, args },
     memoryMb: limits.memoryMb,
   });
   const stop = () => container.kill(new ConnectorError("CANCELLED"));

@@ -10,7 +10,7 @@ import { schemaOf } from "../spec/egress-fields.ts";
 import { parseBounded } from "../wire/bounded-json.ts";
 import { openAuthority } from "./authority.ts";
 import { nobody, startContainer } from "./container.ts";
-import { type FoundImage, findImage, invalid } from "./find-image.ts";
+import { type FoundImage, findImage, invalid, parseImageName } from "./find-image.ts";
 import { openGate, socketName } from "./gate.ts";
 import { openImageProxy } from "./proxy.ts";
 import { createRunFolder, writeRunFiles } from "./run-folder.ts";
@@ -22,6 +22,10 @@ export interface OpenImageOptions {
   readonly exposed: readonly string[];
   /** Of its container. */
   readonly memoryMb: number;
+  /** What its connector is called; default: as its repository. */
+  readonly name?: string | undefined;
+  /** Other machines are to run it too. */
+  readonly isShared?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -37,9 +41,9 @@ export async function openImage(
   name: string,
   options: OpenImageOptions,
 ): Promise<ConnectorReference> {
-  const { hosts, exposed, signal } = options;
+  const { hosts, exposed, signal, isShared } = options;
   const image = await findImage(name, signal);
-  const { spec, user } = await askSpec(image, options);
+  const { spec, user } = await knownSpec(image, options);
   const schema = spec.connectionSpecification;
   if (!isJsonObject(schema ?? null)) throw invalid("gives a spec without connectionSpecification");
   for (const path of exposed) {
@@ -50,12 +54,9 @@ export async function openImage(
   const { documentationUrl } = spec;
   const label = (key: string) => image.labels[`io.airbyte.${key}`];
   const version = label("version");
-  const short = name
-    .replace(/@sha256:.*$/, "")
-    .replace(/^.*\//, "")
-    .replace(/:.*$/, "");
+  const short = shortName(name);
   const document: ImageDocument = {
-    name: short.replace(/^source-/, ""),
+    name: options.name ?? short.replace(/^source-/, ""),
     version: typeof version === "string" && /^\d+\.\d+\.\d+$/.test(version) ? version : "0.0.0",
     title: short.slice(0, 100),
     ...(typeof documentationUrl === "string" && URL.canParse(documentationUrl)
@@ -68,15 +69,40 @@ export async function openImage(
     name: `image:${name}`,
     url: `image:${name}`,
     document: JSON.stringify(document),
-    container: { id: image.id, user, hosts, exposed },
+    container: { id: isShared ? pinned(name, image) : image.id, user, hosts, exposed },
   };
 }
 
+/** The last part of its repository. */
+const shortName = (name: string) =>
+  name
+    .replace(/@sha256:.*$/, "")
+    .replace(/^.*\//, "")
+    .replace(/:.*$/, "");
+
+const pinned = (name: string, { digest }: FoundImage) =>
+  `${parseImageName(name)?.repository ?? shortName(name)}@${digest}`;
+
+interface AskedSpec {
+  readonly spec: JsonObject;
+  readonly user: string | undefined;
+}
+
+/** By the ids of images: the same program says the same again. */
+const asked = new Map<string, AskedSpec>();
+const maxKnown = 100;
+
+async function knownSpec(image: FoundImage, options: OpenImageOptions): Promise<AskedSpec> {
+  const known = asked.get(image.id);
+  if (known) return known;
+  const spec = await askSpec(image, options);
+  if (asked.size >= maxKnown) asked.clear();
+  asked.set(image.id, spec);
+  return spec;
+}
+
 /** What its program answers, and the user that it could do so as: nobody, where the image allows it. */
-async function askSpec(
-  image: FoundImage,
-  options: OpenImageOptions,
-): Promise<{ readonly spec: JsonObject; readonly user: string | undefined }> {
+async function askSpec(image: FoundImage, options: OpenImageOptions): Promise<AskedSpec> {
   const isRoot = /^(?:root|0)?(?::|$)/.test(image.user);
   if (!isRoot) return { spec: await runSpec(image, undefined, options), user: undefined };
   try {

@@ -20,6 +20,7 @@ import * as hashesAndFilters from "./0022-hashes-and-filters.ts";
 import * as parallelStreams from "./0023-parallel-streams.ts";
 import * as manifestConnectors from "./0024-manifest-connectors.ts";
 import * as replicationLag from "./0025-replication-lag.ts";
+import * as imageConnectors from "./0027-image-connectors.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-control": control,
@@ -42,4 +43,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0023-parallel-streams": parallelStreams,
   "0024-manifest-connectors": manifestConnectors,
   "0025-replication-lag": replicationLag,
+  "0027-image-connectors": imageConnectors,
 };
