@@ -9,6 +9,7 @@ const groups = [
   "DISC",
   "READ",
   "STATE",
+  "CDC",
   "SCHEMA",
   "ERROR",
   "RETRY",

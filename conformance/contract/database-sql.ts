@@ -1,5 +1,6 @@
 /** What rules need of a kind of database in its own SQL, and in its own errors. */
 import type { DatabaseCopy, DatabaseError, QueryFault } from "./database.ts";
+import type { DatabaseLog } from "./database-log.ts";
 import type { ErrorClass } from "./observation.ts";
 
 export interface DatabaseSql {
@@ -23,6 +24,8 @@ export interface DatabaseSql {
   /** Tables of values that are easily lost. */
   readonly values: { readonly numbers: ValueTable; readonly texts: ValueTable };
   readonly uncommonTables: readonly UncommonTable[];
+  /** Of databases whose log of changes can be read. */
+  readonly log?: DatabaseLog | undefined;
 
   /** The streams' tables that are no views: their rows can be changed. In SQL. */
   baseTables(copy: DatabaseCopy): Promise<ReadonlySet<string>>;

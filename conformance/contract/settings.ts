@@ -14,6 +14,11 @@ export interface ConformanceSettings {
   readonly database?: string;
   /** Settings without secrets: the kit makes those up. */
   readonly config: JsonObject;
+  /**
+   * Settings besides, with which a connector of a database reads the log of changes. The kit fills
+   * in the slot; its publication of all tables is "svc_conformance".
+   */
+  readonly changes?: JsonObject | undefined;
   /** Streams whose recordings hold no rows, with the reason. */
   readonly empty_streams: Readonly<Record<string, string>>;
   /** Promises of the connector that its recordings do not show. */

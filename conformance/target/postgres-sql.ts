@@ -9,6 +9,7 @@ import type {
   TableStream,
 } from "../contract/database-sql.ts";
 import { postgresFaults } from "./postgres-faults.ts";
+import { postgresLog } from "./postgres-log.ts";
 import { numberTable, textTable, uncommonTables } from "./postgres-values.ts";
 
 const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
@@ -59,6 +60,7 @@ export const postgresSql: DatabaseSql = {
   faults: postgresFaults,
   values: { numbers: numberTable, texts: textTable },
   uncommonTables,
+  log: postgresLog,
 
   async baseTables(copy) {
     const found = await copy.rows(

@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { onInterruption } from "./container-interruption.ts";
 import { startServerContainer } from "./postgres-container.ts";
+import { logSettings } from "./postgres-log.ts";
 import { findPostgres, startInstalledServer } from "./postgres-server.ts";
 
 export interface PostgresServer extends AsyncDisposable {
@@ -34,7 +35,7 @@ const maxOutputBytes = 512 * 1_048_576;
  * One transaction id is used by each statement that writes, and by nothing else: no clean-up runs
  * beside the connector.
  */
-export const quietSettings = { autovacuum: "off", max_connections: "50" } as const;
+export const quietSettings = { autovacuum: "off", max_connections: "50", ...logSettings } as const;
 
 export async function startPostgres(): Promise<PostgresServer | NoPostgres> {
   const bin = findPostgres();

@@ -33,6 +33,7 @@ const checkSettings = checkOf(
       fixtures: Type.Optional(Text),
       database: Type.Optional(Text),
       config: Type.Optional(Type.Object({})),
+      changes: Type.Optional(Type.Object({})),
       empty_streams: Type.Optional(Type.Record(Type.String(), Text)),
       capabilities: Type.Optional(
         Type.Object(

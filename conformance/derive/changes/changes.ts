@@ -1,0 +1,178 @@
+/** Reads of a server's log of changes, and the tables that come of them. */
+import type { JsonObject, JsonValue } from "svc-connectors";
+import { streamLabel } from "svc-connectors/host";
+import { withSetting } from "../../contract/config-setting.ts";
+import type { DatabaseCopy } from "../../contract/database.ts";
+import type { DatabaseLog } from "../../contract/database-log.ts";
+import type { DatabaseSql } from "../../contract/database-sql.ts";
+import { messageEvidence } from "../../contract/evidence.ts";
+import type { Lab, RunOptions, StreamFacts } from "../../contract/lab.ts";
+import type { Failure, Observation } from "../../contract/observation.ts";
+import type { Reporter } from "../../contract/rule.ts";
+import { compareWithTable } from "../database/rows.ts";
+import { createReplayedTable, deletedAtField, type ReplayedTable } from "./replayed-table.ts";
+
+/** The path of the setting that names the slot; undefined: the connector reads no log. */
+const slotSetting = ({ manifest }: Lab): readonly string[] | undefined =>
+  manifest?.egress.kind === "postgres" ? manifest.egress.replicationSlot?.split(".") : undefined;
+
+export const noLog = (lab: Lab): string | undefined =>
+  slotSetting(lab) === undefined ? "it reads no log of changes" : undefined;
+
+/** A database of its own, and what was read of its log. */
+export interface Changes extends AsyncDisposable {
+  readonly copy: DatabaseCopy;
+  readonly log: DatabaseLog;
+  readonly slot: string;
+  /** All tables whose changes are read; the first two are the kit's. */
+  readonly tables: readonly ReplayedTable[];
+  /** Statements of the kit's, once for each of its two tables, which stands as `{}`. */
+  change(sql: string): Promise<void>;
+  /** One run from the states that were saved last. `isForgotten`: what it writes is not saved. */
+  read(options?: RunOptions & { readonly isForgotten?: boolean | undefined }): Promise<Observation>;
+  /** Reads until a run succeeds: one that has to begin anew says so first. */
+  catchUp(): Promise<CaughtUp>;
+}
+
+export interface CaughtUp {
+  readonly last: Observation;
+  /** Of the runs before. */
+  readonly failures: readonly Failure[];
+}
+
+/** Each table may have to begin anew once, and one more in the meantime. */
+const catchUpTries = 4;
+
+/** Undefined, after a report, where the settings or discover do not say how the log is read. */
+export async function openChanges(lab: Lab, report: Reporter): Promise<Changes | undefined> {
+  const { database, settings } = lab;
+  const path = slotSetting(lab);
+  const log = database?.sql.log;
+  if (!database || !path || !log) return undefined;
+  if (settings.changes === undefined) {
+    report.missing(
+      `conformance.yaml does not say with which settings the connector reads the log. Write, for instance, changes: { replication: { publication: svc_conformance } }; the kit fills in ${path.join(".")}.`,
+    );
+    return undefined;
+  }
+  await using opening = new AsyncDisposableStack();
+  const copy = opening.use(
+    await database.copy(
+      `${log.makeTables}${database.sql.statements.grantTables(database.role)}${log.prepare(database.role)}`,
+    ),
+  );
+  opening.defer(() => log.release(copy));
+  const slot = copy.name;
+  const config = withSetting({ ...lab.config, ...settings.changes }, path, slot) as JsonObject;
+  const tables = await discoverTables(lab, copy, config, log);
+  if (tables.length < log.tables.length) {
+    report.missing(
+      `With these settings discover lists ${log.tables.join(" and ")} not as incremental streams with ${deletedAtField}: nothing is read from the log.`,
+    );
+    return undefined;
+  }
+  const change = (sql: string) =>
+    copy.execute(log.tables.map((table) => sql.replaceAll("{}", table)).join(";\n"));
+  const read: Changes["read"] = async ({ isForgotten = false, ...options } = {}) => {
+    await log.settle(copy);
+    const state = Object.fromEntries(
+      tables.flatMap(({ facts, state }): [string, JsonValue][] =>
+        state === undefined ? [] : [[facts.label, structuredClone(state)]],
+      ),
+    );
+    const facts = tables.map((table) => table.facts);
+    const command = lab.readCommand(facts, { syncMode: "incremental", state, config });
+    const observation = await lab.run(command, { ...options, database: { on: copy } });
+    if (!isForgotten) for (const table of tables) table.take(observation.messages);
+    return observation;
+  };
+  const open = opening.move();
+  return {
+    copy,
+    log,
+    slot,
+    tables,
+    change,
+    read,
+    async catchUp() {
+      const failures: Failure[] = [];
+      for (let tries = 1; ; tries++) {
+        const last = await read();
+        if (last.outcome.status === "succeeded" || tries === catchUpTries)
+          return { last, failures };
+        failures.push(...last.outcome.failures);
+      }
+    },
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}
+
+async function discoverTables(
+  lab: Lab,
+  copy: DatabaseCopy,
+  config: JsonObject,
+  log: DatabaseLog,
+): Promise<readonly ReplayedTable[]> {
+  const { messages } = await lab.run({ verb: "discover", config }, { database: { on: copy } });
+  const own = new Set<string>(log.tables);
+  return messages
+    .flatMap(({ message }) => (message.type === "CATALOG" ? message.catalog.streams : []))
+    .filter(
+      ({ json_schema: schema, supported_sync_modes: modes }) =>
+        modes?.includes("incremental") &&
+        Object.hasOwn((schema.properties ?? {}) as object, deletedAtField),
+    )
+    .map(
+      (stream): StreamFacts => ({
+        label: streamLabel(stream),
+        stream,
+        primaryKey: (stream.source_defined_primary_key ?? []).map(([field = ""]) => field),
+        cursorField: stream.default_cursor_field?.[0],
+        isIncremental: true,
+      }),
+    )
+    .toSorted((one, other) => Number(own.has(other.stream.name)) - Number(own.has(one.stream.name)))
+    .map(createReplayedTable);
+}
+
+/** Reports where the kit's tables are not what was read of them; columns that came later do not count. */
+export async function expectSame(
+  { sql }: { readonly sql: DatabaseSql },
+  { copy, tables, log }: Changes,
+  report: Reporter,
+  what: string,
+  run: Observation,
+): Promise<void> {
+  for (const { facts, rows } of tables.slice(0, log.tables.length)) {
+    const { properties = {} } = facts.stream.json_schema;
+    report.checked(`${facts.label}: ${what}`);
+    const declared: DatabaseSql = {
+      ...sql,
+      async tableRows(of, stream) {
+        const all = await sql.tableRows(of, stream);
+        const isKnown = all.columns.map(({ name }) => Object.hasOwn(properties as object, name));
+        return {
+          columns: all.columns.filter((_, at) => isKnown[at]),
+          rows: all.rows.map((row) => row.filter((_, at) => isKnown[at])),
+        };
+      },
+    };
+    const faults = await compareWithTable(declared, copy, facts, rows());
+    if (faults.length > 0)
+      report.fail(
+        `${facts.label}: ${what}, and what was read, applied in its order, is not the table: ${faults.join("; ")}.`,
+        messageEvidence("The last read", run, []),
+      );
+  }
+}
+
+/** Reports a read that was to succeed. True: it has. */
+export function expectSuccess(report: Reporter, what: string, run: Observation): boolean {
+  const { status, failures } = run.outcome;
+  if (status === "succeeded") return true;
+  report.fail(
+    `${what}, and the read ${status}: ${failures[0]?.message ?? "it says nothing"}`,
+    messageEvidence("The read", run, []),
+  );
+  return false;
+}
