@@ -18,8 +18,9 @@ import { createServerWindow, driftedMs, resetSlackMs, slackMs } from "./server-w
 /** The window that providers mean when they name none. */
 const defaultPerMs = 60_000;
 /**
- * After a refusal without any figures: go on with 90 % of what was sent, and a quarter more after
- * each clean window.
+ * After a refusal without any figures: go on with 90 % of what was sent until it and in as long as
+ * it asks to wait, or in the window where that is shorter; and a quarter more after each clean
+ * window.
  */
 const cut = 0.9;
 const growth = 1.25;
@@ -62,6 +63,8 @@ export function createRateBudget(
   let blockedUntilMs = 0;
   let refusedInRow = 0;
   let changedAtMs = 0;
+  /** A shorter window that waits of seconds told of; it holds beside the other. */
+  let burst = { limit: Number.POSITIVE_INFINITY, perMs: 0 };
 
   function settle(): void {
     inFlight--;
@@ -78,8 +81,10 @@ export function createRateBudget(
     }
     refusedInRow = 0;
     if (sentIn === server.generation) server.learn(facts, inFlight, perMs, nowMs);
-    if (limit < ceiling && nowMs - changedAtMs >= perMs)
-      changeLimit(Math.ceil(limit * growth), nowMs);
+    if (nowMs - changedAtMs < perMs) return;
+    if (limit < ceiling) changeLimit(Math.ceil(limit * growth), nowMs);
+    else if (burst.perMs > 0)
+      changeBurst({ ...burst, limit: Math.ceil(burst.limit * growth) }, nowMs);
   }
 
   function learnLimit(facts: RateLimitFacts, nowMs: number): void {
@@ -111,7 +116,13 @@ export function createRateBudget(
     // Requests that were already under way when the limit was cut say nothing new.
     if (facts.limit !== undefined || sentAtMs < changedAtMs) return;
     log.dropBefore(nowMs - perMs);
-    changeLimit(Math.max(1, Math.floor(cut * Math.min(limit, Math.max(1, log.size - 1)))), nowMs);
+    const taken = Math.max(1, log.size - 1);
+    // So much was taken from the first of them on, and again when the wait is over.
+    const burstMs = nowMs - log.at(0) + (retryAfterMs ?? Number.POSITIVE_INFINITY);
+    if (burstMs < perMs) {
+      const most = Math.max(1, Math.floor(cut * taken));
+      changeBurst({ limit: most, perMs: Math.max(burstMs, slackMs(perMs)) }, nowMs);
+    } else changeLimit(Math.max(1, Math.floor(cut * Math.min(limit, taken))), nowMs);
   }
 
   function changeLimit(requests: number, nowMs: number): void {
@@ -119,13 +130,22 @@ export function createRateBudget(
     changedAtMs = nowMs;
   }
 
+  function changeBurst(to: typeof burst, nowMs: number): void {
+    burst = to;
+    changedAtMs = nowMs;
+  }
+
+  /** When one more request keeps to a window. */
+  function freeAt({ limit, perMs }: typeof burst): number {
+    const excess = inFlight + log.size - limit;
+    return excess >= 0 ? log.at(excess) + driftedMs(perMs) : 0;
+  }
+
   return {
     nextAt(nowMs) {
-      const loggedMs = driftedMs(perMs);
-      log.dropBefore(nowMs - loggedMs);
+      log.dropBefore(nowMs - driftedMs(perMs));
       const at = Math.max(blockedUntilMs, server.freeAt(nowMs));
-      const excess = inFlight + log.size - limit;
-      return excess >= 0 ? Math.max(at, log.at(excess) + loggedMs) : at;
+      return Math.max(at, freeAt({ limit, perMs }), freeAt(burst));
     },
     letThrough() {
       const sentAtMs = clock.now();
@@ -145,7 +165,8 @@ export function createRateBudget(
       };
     },
     get window() {
-      return { requests: limit, perMs: driftedMs(perMs) };
+      const known = limit === Number.POSITIVE_INFINITY ? burst : { limit, perMs };
+      return { requests: known.limit, perMs: driftedMs(known.perMs) };
     },
     refused() {
       const nowMs = clock.now();

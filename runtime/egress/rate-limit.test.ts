@@ -290,6 +290,44 @@ describe("take", () => {
     expect(inMinute(9)).toBeGreaterThan(300);
   });
 
+  /** Answers of a provider that takes so many requests in a window and names only the wait. */
+  async function timesUnder(declared: RateLimit | undefined, most: number, windowMs: number) {
+    const { clock, limiter } = create(declared);
+    let used = { fromMs: startMs, count: 0 };
+    const sent: number[] = [];
+    const client = async () => {
+      while (sent.length < 30) {
+        const ticket = await limiter.take(never);
+        await clock.sleep(10);
+        const nowMs = clock.now();
+        if (nowMs >= used.fromMs + windowMs) used = { fromMs: nowMs, count: 0 };
+        const isRefused = used.count++ >= most;
+        if (!isRefused) sent.push(nowMs - startMs);
+        const waitSeconds = Math.ceil((used.fromMs + windowMs - nowMs) / 1_000);
+        ticket.answered(
+          isRefused ? 429 : 200,
+          isRefused ? { "retry-after": `${waitSeconds}` } : {},
+        );
+      }
+    };
+    void client();
+    await clock.runUntil(startMs + 60 * perMs);
+    return sent;
+  }
+
+  test("a provider that asks for seconds is waited for in seconds, not in minutes", async () => {
+    const sent = await timesUnder(undefined, 6, 2_000);
+    expect(sent).toHaveLength(30);
+    expect(sent.at(-1)).toBeLessThan(20_000);
+  });
+
+  test("with a declaration too, beyond which nothing is sent", async () => {
+    const sent = await timesUnder({ requests: 20, perMs }, 6, 2_000);
+    expect(sent.at(-1)).toBeLessThan(2 * perMs);
+    for (const from of sent)
+      expect(sent.filter((at) => at >= from && at < from + perMs).length).toBeLessThanOrEqual(20);
+  });
+
   test("goes on when a request that failed gives its place back", async () => {
     const { clock, limiter } = create({ requests: 1, perMs: 1_000 });
     const first = await limiter.take(never);
