@@ -4,7 +4,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.
 import { type Component, openComponent } from "./document/component.ts";
 import { invalid, Unsupported } from "./document/invalid.ts";
 import { compileDynamicStreams } from "./dynamic-streams.ts";
-import { clockName, type Scope, type Template } from "./expressions/template.ts";
+import { clockName, type Scope } from "./expressions/evaluate.ts";
+import type { Template } from "./expressions/template.ts";
 import type { SchemaFiles } from "./records/schema-files.ts";
 import type { Context, Reach } from "./retriever.ts";
 import { compileStream, type ManifestStream, nameOf } from "./stream.ts";

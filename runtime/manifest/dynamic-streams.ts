@@ -8,9 +8,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.
 import { type Component, textsOf } from "./document/component.ts";
 import { withParameters } from "./document/document.ts";
 import { invalid } from "./document/invalid.ts";
-import { isMapping, isNumber } from "./expressions/functions.ts";
-import { clockName, compileTemplate, type Scope, type Template } from "./expressions/template.ts";
-import { type PlainValue, truth } from "./expressions/values.ts";
+import { clockName, type Scope } from "./expressions/evaluate.ts";
+import { compileTemplate, type Template } from "./expressions/template.ts";
+import { isMapping, isNumber, type PlainValue, truth } from "./expressions/values.ts";
 import type { SchemaFiles } from "./records/schema-files.ts";
 import { type Context, compileRetriever, type Reach } from "./retriever.ts";
 import { openParentOf } from "./stream.ts";

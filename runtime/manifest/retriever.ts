@@ -4,7 +4,7 @@ import type { MintedTokens } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { Component } from "./document/component.ts";
-import { clockName, type Scope } from "./expressions/template.ts";
+import { clockName, type Scope } from "./expressions/evaluate.ts";
 import { toText } from "./expressions/values.ts";
 import { compileDecoder, scopeOf } from "./records/answer.ts";
 import { compileSelector, type Row } from "./records/selector.ts";

@@ -2,9 +2,9 @@
  * A component of a manifest: an object with a type, of which every property is known or refused.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
-import { isMapping } from "../expressions/functions.ts";
-import { compileTemplate, type Scope, type Template } from "../expressions/template.ts";
-import { type PlainValue, toText, truth } from "../expressions/values.ts";
+import type { Scope } from "../expressions/evaluate.ts";
+import { compileTemplate, type Template } from "../expressions/template.ts";
+import { isMapping, type PlainValue, toText, truth } from "../expressions/values.ts";
 import { invalid, Unsupported } from "./invalid.ts";
 
 export interface Component {

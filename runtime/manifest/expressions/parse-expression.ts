@@ -2,12 +2,13 @@
  * Expressions as trees. What the subset has not is refused by name, when the manifest is loaded.
  */
 
-import { invalid } from "../document/invalid.ts";
+import { invalid, Unsupported } from "../document/invalid.ts";
 import { argumentIndex, type CallKind, callNames } from "./functions.ts";
 import type { Token } from "./tokens.ts";
+import type { PlainValue } from "./values.ts";
 
 export type Expression =
-  | { readonly kind: "constant"; readonly value: string | number | boolean | null | undefined }
+  | { readonly kind: "constant"; readonly value: PlainValue }
   | { readonly kind: "variable"; readonly name: string }
   | { readonly kind: "list"; readonly items: readonly Expression[] }
   | {
@@ -16,12 +17,22 @@ export type Expression =
     }
   | { readonly kind: "item"; readonly of: Expression; readonly key: Expression }
   | {
+      readonly kind: "slice";
+      readonly of: Expression;
+      readonly bounds: readonly (Expression | undefined)[];
+    }
+  | {
       readonly kind: "call";
       readonly what: CallKind;
       readonly name: string;
       readonly args: readonly Expression[];
     }
-  | { readonly kind: "test"; readonly name: string; readonly of: Expression }
+  | {
+      readonly kind: "test";
+      readonly name: string;
+      readonly of: Expression;
+      readonly args: readonly Expression[];
+    }
   | { readonly kind: "not" | "minus"; readonly of: Expression }
   | {
       readonly kind: "binary";
@@ -48,6 +59,9 @@ const testNames: readonly string[] = [
   ...["defined", "undefined", "none", "string", "number", "mapping", "boolean", "integer"],
   ...["float", "iterable", "sequence", "true", "false"],
 ];
+/** Tests that compare with something. */
+const comparingTests: readonly string[] = ["in", "eq", "equalto", "sameas", "ne", "divisibleby"];
+const evenTests: readonly string[] = ["even", "odd"];
 const constants: ReadonlyMap<string, boolean | null> = new Map([
   ...["true", "True"].map((name) => [name, true] as const),
   ...["false", "False"].map((name) => [name, false] as const),
@@ -58,8 +72,12 @@ const maxDepth = 50;
 /** An argument that is left out. */
 const nothing: Expression = { kind: "constant", value: undefined };
 
-/** @throws CONNECTOR_INVALID with the place */
-export function parseExpression(tokens: readonly Token[], path: string): Expression {
+/** @param locals names that statements have given @throws CONNECTOR_INVALID with the place */
+export function parseExpression(
+  tokens: readonly Token[],
+  path: string,
+  locals: ReadonlySet<string> = new Set(),
+): Expression {
   let at = 0;
   let depth = 0;
   const fault = (problem: string) => invalid(path, `holds an expression that ${problem}`);
@@ -81,8 +99,11 @@ export function parseExpression(tokens: readonly Token[], path: string): Express
     return token.text;
   };
   const known = (kind: string, one: string, names: readonly string[]) => {
-    if (!names.includes(one)) throw fault(`uses the ${kind} ${one}, which is not supported`);
-    return one;
+    if (names.includes(one)) return one;
+    throw new Unsupported(
+      path,
+      `holds an expression that uses the ${kind} ${one}, which is not supported`,
+    );
   };
 
   const choice = (): Expression => {
@@ -114,20 +135,30 @@ export function parseExpression(tokens: readonly Token[], path: string): Express
   };
   const comparison = (): Expression => {
     let left = sum();
+    let all: Expression | undefined;
     for (;;) {
+      const isNot = peek("not") && isWord(tokens[at + 1], "in");
+      if (isNot) at++;
       const operator = take(...comparisons, "in");
-      if (operator) left = { kind: "binary", operator, left, right: sum() };
-      else if (peek("not") && isWord(tokens[at + 1], "in")) {
-        at += 2;
-        left = { kind: "not", of: { kind: "binary", operator: "in", left, right: sum() } };
-      } else return left;
+      if (!operator) return all ?? left;
+      const right = sum();
+      const plain: Expression = { kind: "binary", operator, left, right };
+      const one: Expression = isNot ? { kind: "not", of: plain } : plain;
+      // As in Python, "a < b < c" is "a < b and b < c".
+      all = all ? { kind: "binary", operator: "and", left: all, right: one } : one;
+      left = right;
     }
   };
   const sum = () => chain(product, "+", "-", "~");
   const product = () => chain(unary, "*", "//", "/", "%");
   const unary = (): Expression => {
-    if (!take("-")) return filtered();
-    return { kind: "minus", of: filtered() };
+    if (take("+")) return unary();
+    if (take("-")) return { kind: "minus", of: power() };
+    return power();
+  };
+  const power = (): Expression => {
+    const left = filtered();
+    return take("**") ? { kind: "binary", operator: "**", left, right: unary() } : left;
   };
   const filtered = (): Expression => {
     let value = reached(primary());
@@ -138,11 +169,10 @@ export function parseExpression(tokens: readonly Token[], path: string): Express
         value = { kind: "call", what: "filter", name: filter, args };
       } else if (take("is")) {
         const isNot = take("not") !== undefined;
-        const test: Expression = {
-          kind: "test",
-          name: known("test", name(), testNames),
-          of: value,
-        };
+        const called = known("test", name(), [...testNames, ...comparingTests, ...evenTests]);
+        const isComparing = comparingTests.includes(called);
+        const args = isComparing ? [take("(") ? (list(")")[0] ?? nothing) : primary()] : [];
+        const test: Expression = { kind: "test", name: called, of: value, args };
         value = isNot ? { kind: "not", of: test } : test;
       } else return value;
     }
@@ -160,12 +190,23 @@ export function parseExpression(tokens: readonly Token[], path: string): Express
           value = { kind: "call", what: "method", name: method, args };
         } else value = { kind: "item", of: value, key: keyOf(key) };
       } else if (take("[")) {
-        const key = choice();
+        const key = peek(":") ? undefined : choice();
+        if (!key || peek(":")) {
+          value = slice(value, key);
+          continue;
+        }
         expect("]");
         const isText = key.kind === "constant" && typeof key.value === "string";
         value = { kind: "item", of: value, key: isText ? keyOf(String(key.value)) : key };
       } else return value;
     }
+  };
+  const slice = (of: Expression, from: Expression | undefined): Expression => {
+    const bounds: (Expression | undefined)[] = [from];
+    while (bounds.length < 3 && take(":"))
+      bounds.push(peek(":") || peek("]") ? undefined : choice());
+    expect("]");
+    return { kind: "slice", of, bounds };
   };
   /** Objects have no insides here; who reaches for them is told so. */
   const keyOf = (key: string): Expression => {
@@ -204,9 +245,13 @@ export function parseExpression(tokens: readonly Token[], path: string): Express
     if (token.kind === "text" || token.kind === "number")
       return { kind: "constant", value: token.value };
     if (token.text === "(") {
+      if (take(")")) return { kind: "list", items: [] };
       const inner = choice();
-      expect(")");
-      return inner;
+      if (!take(",")) {
+        expect(")");
+        return inner;
+      }
+      return { kind: "list", items: [inner, ...list(")")] };
     }
     if (token.text === "[") return { kind: "list", items: list("]") };
     if (token.text === "{") {
@@ -226,6 +271,7 @@ export function parseExpression(tokens: readonly Token[], path: string): Express
       const macro = known("macro", token.text, callNames.macro);
       return { kind: "call", what: "macro", name: macro, args: callArguments("macro", macro, []) };
     }
+    if (locals.has(token.text)) return { kind: "variable", name: token.text };
     return { kind: "variable", name: known("variable", token.text, variableNames) };
   };
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { clockName, compileTemplate } from "./template.ts";
+import { clockName } from "./evaluate.ts";
+import { compileTemplate } from "./template.ts";
 
 const scope = {
   [clockName]: Date.UTC(2026, 0, 15, 12),
@@ -87,11 +88,11 @@ describe("a template", () => {
     ["{{ generate() }}", /macro generate, which is not supported/],
     ["{{ 'a' | hmac('b') }}", /filter hmac, which is not supported/],
     ["{{ day_delta(days=1) }}", /names the argument days of day_delta/],
-    ["{% for x in config.list %}{{ x }}{% endfor %}", /statement for, which is not supported/],
+    ["{% macro x() %}{% endmacro %}", /statement macro, which is not supported/],
     ["{{ 1 ? 2 }}", /fault at character/],
     ["{{ config. }}", /lacks a name/],
     ["{{ config", /fault at character/],
-    ["{% if 1 %}a", /if without endif/],
+    ["{% if 1 %}a", /statement without endif/],
     [`{{ ${"(".repeat(200)}1${")".repeat(200)} }}`, /nested deeper/],
     [`{{ ${"-1 + ".repeat(3_000)}1 }}`, /more than/],
     [`{{ '${"a".repeat(10_001)}' }}`, /more than 10000 characters/],

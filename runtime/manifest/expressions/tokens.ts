@@ -1,10 +1,12 @@
 /** The pieces of a template: texts, and the tokens of its expressions and statements. */
-import { invalid } from "../document/invalid.ts";
+import { invalid, Unsupported } from "../document/invalid.ts";
+import { float } from "./literals.ts";
+import type { PlainValue } from "./values.ts";
 
 export type Token =
   | { readonly kind: "name" | "operator"; readonly text: string }
   | { readonly kind: "text"; readonly value: string }
-  | { readonly kind: "number"; readonly value: number };
+  | { readonly kind: "number"; readonly value: PlainValue };
 
 export type Piece =
   | { readonly kind: "literal"; readonly text: string }
@@ -14,10 +16,12 @@ const maxTemplateChars = 10_000;
 const maxTokens = 2_000;
 
 const grammar =
-  /\s+|([A-Za-z_]\w*)|(\d+(?:\.\d+)?)|'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(==|!=|<=|>=|\/\/|[-+*/%~<>()[\]{}.,:|=])/sy;
+  /\s+|([A-Za-z_]\w*)|(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(==|!=|<=|>=|\/\/|\*\*|[-+*/%~<>()[\]{}.,:|=])/sy;
 
 /** @throws CONNECTOR_INVALID with the place, for what is no template of the subset */
-export function splitTemplate(template: string, path: string): Piece[] {
+export function splitTemplate(written: string, path: string): Piece[] {
+  // As Jinja does: the end of the last line is none of the text.
+  const template = written.replace(/\n$/, "");
   if (template.length > maxTemplateChars)
     throw invalid(path, `holds a template of more than ${maxTemplateChars} characters`);
   const pieces: Piece[] = [];
@@ -28,7 +32,10 @@ export function splitTemplate(template: string, path: string): Piece[] {
     open.lastIndex = at;
     const found = open.exec(template);
     const end = found?.index ?? template.length;
-    if (end > at) pieces.push({ kind: "literal", text: template.slice(at, end) });
+    const isCut = found !== null && template[end + 2] === "-";
+    const text = template.slice(at, end);
+    const literal = isCut ? text.trimEnd() : text;
+    if (literal !== "") pieces.push({ kind: "literal", text: literal });
     if (!found) break;
     const close = { "{{": "}}", "{%": "%}", "{#": "#}" }[found[0]] ?? "}}";
     const tokens: Token[] = [];
@@ -36,6 +43,7 @@ export function splitTemplate(template: string, path: string): Piece[] {
     if (close === "#}") {
       at = template.indexOf(close, at) + 2;
       if (at === 1) throw invalid(path, "holds a comment without an end");
+      at = afterCut(template, at);
       continue;
     }
     if (template[at] === "-") at++;
@@ -44,21 +52,26 @@ export function splitTemplate(template: string, path: string): Piece[] {
       if (depthOf(tokens) === 0 && (rest.startsWith(close) || rest === `-${close}`)) break;
       grammar.lastIndex = at;
       const match = grammar.exec(template);
-      if (!match) throw invalid(path, `holds an expression with a fault at character ${at + 1}`);
+      if (!match)
+        throw new Unsupported(path, `holds an expression with a fault at character ${at + 1}`);
       at = grammar.lastIndex;
       const [, name, number, single, double, operator] = match;
       const quoted = single ?? double;
       if (name !== undefined) tokens.push({ kind: "name", text: name });
-      else if (number !== undefined) tokens.push({ kind: "number", value: Number(number) });
+      else if (number !== undefined) tokens.push({ kind: "number", value: numberOf(number) });
       else if (quoted !== undefined) tokens.push({ kind: "text", value: unescaped(quoted) });
       else if (operator !== undefined) tokens.push({ kind: "operator", text: operator });
       if (++count > maxTokens) throw invalid(path, `holds more than ${maxTokens} words`);
     }
-    at = template.indexOf(close, at) + 2;
+    at = afterCut(template, template.indexOf(close, at) + 2);
     pieces.push({ kind: close === "}}" ? "expression" : "statement", tokens });
   }
   return pieces;
 }
+
+/** A minus at the end takes the blanks behind it away. */
+const afterCut = (template: string, at: number): number =>
+  template[at - 3] === "-" ? template.length - template.slice(at).trimStart().length : at;
 
 /** Brackets that are open: the end of a dictionary is not the end of the expression. */
 function depthOf(tokens: readonly Token[]): number {
@@ -67,6 +80,10 @@ function depthOf(tokens: readonly Token[]): number {
     return depth + (token.text === "{" ? 1 : token.text === "}" ? -1 : 0);
   }, 0);
 }
+
+/** With a point or an exponent it has a fraction, if of nothing. */
+const numberOf = (text: string): PlainValue =>
+  /[.e]/i.test(text) ? float(Number(text)) : Number(text);
 
 const unescaped = (text: string) =>
   text.replace(/\\(.)/gs, (_, one: string) => ({ n: "\n", t: "\t", r: "\r" })[one] ?? one);

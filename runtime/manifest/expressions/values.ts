@@ -68,3 +68,14 @@ export const rawText = (value: object): string | undefined =>
   (JSON as unknown as { isRawJSON(one: unknown): boolean }).isRawJSON(value)
     ? (value as { rawJSON: string }).rawJSON
     : undefined;
+
+export const isMapping = (value: PlainValue): value is { readonly [name: string]: PlainValue } =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof Moment) &&
+  !(value instanceof Span) &&
+  rawText(value) === undefined;
+export const isNumber = (value: PlainValue): boolean =>
+  ["number", "bigint", "boolean"].includes(typeof value) ||
+  (typeof value === "object" && value !== null && rawText(value) !== undefined);

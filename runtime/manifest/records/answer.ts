@@ -2,7 +2,7 @@
 import type { HttpResponse } from "../../contract/context.ts";
 import { ConnectorError } from "../../contract/errors.ts";
 import type { Component } from "../document/component.ts";
-import type { Scope } from "../expressions/template.ts";
+import type { Scope } from "../expressions/evaluate.ts";
 import type { PlainValue } from "../expressions/values.ts";
 
 /** The bodies of an answer: one of a document, one a line or row of others. */

@@ -3,9 +3,9 @@ import { ConnectorError } from "../../contract/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
 import { type Component, textsOf } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
-import { isMapping } from "../expressions/functions.ts";
-import { compileTemplate, type Scope } from "../expressions/template.ts";
-import { type PlainValue, toText } from "../expressions/values.ts";
+import type { Scope } from "../expressions/evaluate.ts";
+import { compileTemplate } from "../expressions/template.ts";
+import { isMapping, type PlainValue, toText } from "../expressions/values.ts";
 import type { Row } from "./selector.ts";
 import { compileTransformation, transformationTypes } from "./transformations.ts";
 

@@ -1,8 +1,8 @@
 /** The usual normalization: values become what the schema says, where Python could make them so. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
-import { isMapping, isNumber, number } from "../expressions/functions.ts";
 import { float } from "../expressions/literals.ts";
-import { type PlainValue, toText, truth } from "../expressions/values.ts";
+import { number } from "../expressions/operands.ts";
+import { isMapping, isNumber, type PlainValue, toText, truth } from "../expressions/values.ts";
 import type { Row } from "./selector.ts";
 
 /** Changes a record in its place. */

@@ -2,9 +2,9 @@
 import type { JsonObject } from "../../contract/json.ts";
 import { type Component, textsOf } from "../document/component.ts";
 import { Unsupported } from "../document/invalid.ts";
-import { isMapping } from "../expressions/functions.ts";
-import { compileTemplate, type Scope } from "../expressions/template.ts";
-import type { PlainValue } from "../expressions/values.ts";
+import type { Scope } from "../expressions/evaluate.ts";
+import { compileTemplate } from "../expressions/template.ts";
+import { isMapping, type PlainValue } from "../expressions/values.ts";
 import { normalize } from "./normalize.ts";
 import { compileTransformation } from "./transformations.ts";
 

@@ -1,9 +1,9 @@
 /** Transformations of records, in the order in which a stream lists them. */
 import { type Component, textsOf } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
-import { isMapping } from "../expressions/functions.ts";
-import { compileTemplate, type Scope } from "../expressions/template.ts";
-import { type PlainValue, truth } from "../expressions/values.ts";
+import type { Scope } from "../expressions/evaluate.ts";
+import { compileTemplate } from "../expressions/template.ts";
+import { isMapping, type PlainValue, truth } from "../expressions/values.ts";
 import type { Row } from "./selector.ts";
 
 /** Changes a record in its place. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonValue } from "../../contract/json.ts";
 import { openComponent } from "../document/component.ts";
 import { withParameters } from "../document/document.ts";
-import { clockName } from "../expressions/template.ts";
+import { clockName } from "../expressions/evaluate.ts";
 import { compileErrorHandler } from "./error-handler.ts";
 
 const now = Date.UTC(2026, 0, 15, 12);

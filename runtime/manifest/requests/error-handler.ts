@@ -6,10 +6,9 @@ import type { HttpResponse } from "../../contract/context.ts";
 import { ConnectorError, type ErrorCode } from "../../contract/errors.ts";
 import type { Component } from "../document/component.ts";
 import { invalid, Unsupported } from "../document/invalid.ts";
-import { isMapping } from "../expressions/functions.ts";
+import type { Scope } from "../expressions/evaluate.ts";
 import { searchPattern } from "../expressions/patterns.ts";
-import type { Scope } from "../expressions/template.ts";
-import { type PlainValue, toText } from "../expressions/values.ts";
+import { isMapping, type PlainValue, toText } from "../expressions/values.ts";
 import { scopeOfError } from "../records/answer.ts";
 
 const actions = [

@@ -2,7 +2,8 @@
 
 import type { Component } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
-import { compileTemplate, type Scope } from "../expressions/template.ts";
+import type { Scope } from "../expressions/evaluate.ts";
+import { compileTemplate } from "../expressions/template.ts";
 import { type PlainValue, toText, truth } from "../expressions/values.ts";
 import { compileDecoder } from "../records/answer.ts";
 import { type Added, compileInject, type Inject } from "./request-option.ts";

@@ -1,7 +1,8 @@
 /** What paginators, routers, cursors and authenticators add to a request, and where. */
 import type { Component } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
-import { compileTemplate, type Scope } from "../expressions/template.ts";
+import type { Scope } from "../expressions/evaluate.ts";
+import { compileTemplate } from "../expressions/template.ts";
 import type { PlainValue } from "../expressions/values.ts";
 
 export interface Added {

@@ -5,7 +5,7 @@
 import type { HttpContext } from "../../contract/context.ts";
 import type { JsonObject, JsonValue } from "../../contract/json.ts";
 import { isJsonObject } from "../../contract/json.ts";
-import type { Scope } from "../expressions/template.ts";
+import type { Scope } from "../expressions/evaluate.ts";
 import type { Row } from "../records/selector.ts";
 import type { Cursor, CursorFactory, CursorPlan } from "./cursor.ts";
 import { keyOf, type Partition, type Partitions } from "./partition.ts";

@@ -1,9 +1,8 @@
 /** The parts of a stream, and what makes them. */
 import type { HttpContext } from "../../contract/context.ts";
 import type { JsonObject } from "../../contract/json.ts";
-import { isMapping } from "../expressions/functions.ts";
-import type { Scope } from "../expressions/template.ts";
-import { type PlainValue, toText } from "../expressions/values.ts";
+import type { Scope } from "../expressions/evaluate.ts";
+import { isMapping, type PlainValue, toText } from "../expressions/values.ts";
 import type { Added } from "../requests/request-option.ts";
 
 export type Context = HttpContext<JsonObject>;

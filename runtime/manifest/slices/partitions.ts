@@ -5,10 +5,9 @@
 import type { JsonObject, JsonValue } from "../../contract/json.ts";
 import { type Component, compileValue, textsOf } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
-import { isMapping } from "../expressions/functions.ts";
-import type { Scope } from "../expressions/template.ts";
+import type { Scope } from "../expressions/evaluate.ts";
 import { compileTemplate } from "../expressions/template.ts";
-import { type PlainValue, truth } from "../expressions/values.ts";
+import { isMapping, type PlainValue, truth } from "../expressions/values.ts";
 import type { Row } from "../records/selector.ts";
 import { compileInject } from "../requests/request-option.ts";
 import { compileGrouping, compileUnion } from "./combined-partitions.ts";

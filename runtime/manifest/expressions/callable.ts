@@ -1,0 +1,26 @@
+/** What macros, filters and methods have in common: functions of plain values. */
+import { momentOf } from "./dates.ts";
+import type { Moment } from "./moment.ts";
+import type { PlainValue } from "./values.ts";
+
+/** @param now of the clock, in milliseconds */
+export type Fn = (args: readonly PlainValue[], now: number) => PlainValue;
+export interface Callable {
+  readonly call: Fn;
+  /** By which its arguments may be named, the one before a `|` or `.` included. */
+  readonly names: readonly string[];
+}
+export const fn = (
+  call: (...args: readonly PlainValue[]) => PlainValue,
+  ...names: string[]
+): Callable => ({
+  call: (args) => call(...args),
+  names,
+});
+export const timed = (
+  call: (now: Moment, ...args: readonly PlainValue[]) => PlainValue,
+  ...names: string[]
+): Callable => ({
+  call: (args, now) => call(momentOf(now), ...args),
+  names,
+});
