@@ -61,8 +61,13 @@ export type ConnectionFault =
   | "expired-certificate"
   | "untrusted-certificate"
   | "wrong-host-certificate"
+  /** The name leads to loopback. */
+  | "inside-address"
   /** The name resolves to a public address first, then to loopback. */
   | "rebinding";
+
+/** A public address (it was example.com's) that every name seems to have. */
+export const publicAddress = "93.184.215.14";
 
 /** Stateful: made anew for each run. */
 export interface Provider {

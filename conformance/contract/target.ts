@@ -61,6 +61,8 @@ export interface RunNetwork {
   readonly seams: NetworkSeams;
   /** For programs in this process: a fetch that reaches the provider. */
   readonly fetch: typeof fetch;
+  /** For programs in this process: the addresses of a name. */
+  readonly lookup: (host: string) => Promise<readonly string[]>;
   /**
    * For containers and processes: where the TLS-terminating proxy listens, and its authority (PEM).
    */

@@ -10,7 +10,7 @@ import {
   type ConnectorReference,
   createDestinationHost,
 } from "svc-connectors/host";
-import { publicAddress } from "../faults/dialling.ts";
+import { publicAddress } from "../contract/network.ts";
 import type { Script } from "./contract.ts";
 import { createScriptClock, openWriter } from "./drive.ts";
 

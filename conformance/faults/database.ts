@@ -66,6 +66,7 @@ export async function openDatabaseNetwork(
         dial: dialling.dial,
       },
       fetch: () => Promise.reject(new TypeError("this connector speaks to a database")),
+      lookup: () => Promise.reject(new TypeError("this connector speaks to a database")),
     },
     exchanges: [],
     queries,

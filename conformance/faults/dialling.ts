@@ -4,7 +4,7 @@
  */
 import { connect, Socket } from "node:net";
 import type { CertificateFlaw, NetworkSeams } from "svc-connectors/host";
-import type { ConnectionFault } from "../contract/network.ts";
+import { type ConnectionFault, publicAddress } from "../contract/network.ts";
 import type { Endpoint } from "./terminate.ts";
 
 export interface ConnectionTrouble {
@@ -18,11 +18,8 @@ export interface Dial extends Endpoint {
   readonly address?: string | undefined;
 }
 
-/**
- * A public address (it was example.com's) that every name seems to have; each connection to it ends
- * on loopback.
- */
-export const publicAddress = "93.184.215.14";
+/** Where names lead that should not; connections to public addresses end there too. */
+export const insideAddress = "127.0.0.1";
 
 /** tcpmux (RFC 1078): nobody has listened there for decades. */
 const closedPort = 1;
@@ -62,9 +59,8 @@ export function createDialling(
       const fault = faultFor(host, trouble);
       if (fault === "unknown-host") throw unknownHost(host);
       const isAgain = lookups.indexOf(host) < lookups.length - 1;
-      return [
-        { address: fault === "rebinding" && isAgain ? "127.0.0.1" : publicAddress, family: 4 },
-      ];
+      const isInside = fault === "inside-address" || (fault === "rebinding" && isAgain);
+      return [{ address: isInside ? insideAddress : publicAddress, family: 4 }];
     },
     dial({ host, address, port: asked }) {
       note({ host, address, port: asked });

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import type { ProxyPlace } from "../contract/target.ts";
-import { type ConnectionTrouble, type Dial, faultFor } from "./dialling.ts";
+import { type ConnectionTrouble, type Dial, faultFor, insideAddress } from "./dialling.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Endpoint, Termination } from "./terminate.ts";
 
@@ -53,8 +53,9 @@ export async function openProxy(
     const target = parseTarget(incoming.url ?? "");
     socket.on("error", () => undefined);
     if (!target) return void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n");
-    note(target);
     const fault = faultFor(target.host, connection);
+    // Names are the proxy's to look up: this is where it would connect.
+    note(fault === "inside-address" ? { ...target, address: insideAddress } : target);
     // A proxy says so when it cannot reach a host (RFC 9110 section 15.6.3).
     if (fault === "unknown-host" || fault === "refused")
       return void socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");

@@ -91,6 +91,7 @@ export async function openFaultServer(options: FaultServerOptions): Promise<Faul
     network: {
       seams: { resolve: dialling.resolve, dial: dialling.dial, ca: authority.caPem },
       fetch: reach.fetch,
+      lookup: async (host) => (await dialling.resolve(host)).map(({ address }) => address),
       proxy: proxy && { url: proxy.url, ca: authority.caPem },
     },
     exchanges: ledger.exchanges,

@@ -8,7 +8,13 @@ import { text } from "node:stream/consumers";
 import nock from "nock";
 import type { Clock } from "svc-connectors";
 import { Agent, fetch as undiciFetch } from "undici";
-import type { Answer, Exchange, Provider, ProviderRequest } from "../contract/network.ts";
+import {
+  type Answer,
+  type Exchange,
+  type Provider,
+  type ProviderRequest,
+  publicAddress,
+} from "../contract/network.ts";
 import type { Traces } from "../contract/observation.ts";
 import type { RunNetwork } from "../contract/target.ts";
 import { type MemoryRequest, openMemoryServer } from "./memory-server.ts";
@@ -145,6 +151,7 @@ export function openReplay({
       seams: { connect },
       fetch: ((input: string | URL, init?: RequestInit) =>
         undiciFetch(input, { ...init, dispatcher: agent } as never)) as unknown as typeof fetch,
+      lookup: async () => [publicAddress],
     },
     async [Symbol.asyncDispose]() {
       await agent.destroy();

@@ -1,10 +1,11 @@
-import { exchangeEvidence, textEvidence } from "../contract/evidence.ts";
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { at, type Detour, withDetour } from "../derive/requests/detours.ts";
 import { isInsideHost } from "../derive/requests/hosts.ts";
+import { lookForInsideNames, reportInsideDial } from "./net-03.inside-names.ts";
 
 /** As many as fetch follows. @see https://fetch.spec.whatwg.org/#http-redirect-fetch */
 const mostHops = 20;
@@ -57,9 +58,9 @@ export default defineRule({
   profile: "core",
   since: "0.1.0",
   title:
-    "Redirects are followed to public https addresses only, each hop is checked, and their number is limited; a name stays with the address that was checked.",
-  why: "A check of the first URL alone is worth nothing: one answer of the provider, or of a name server, leads the connector into the network it runs in.",
-  fix: 'Use redirect: "manual" and treat a redirect as a failure, or check scheme, host and address of every hop. Check the address when connecting, not before.',
+    "Redirects are followed to public https addresses only, each hop is checked, and their number is limited; no name leads inside, and a name stays with the address that was checked.",
+  why: "A check of the first URL alone is worth nothing: one answer of the provider, or of a name server, leads the connector into the network it runs in. Connectors, manifests and images that svc runs cannot get there: svc looks each name up once and connects to the address that it has checked.",
+  fix: 'Use redirect: "manual" and treat a redirect as a failure, or check scheme, host and address of every hop. Of a program: take redirects and links to the hosts of the provider only, or check the address when connecting, not before.',
   good: "await fetch(url, { redirect: 'manual' })",
   bad: "checkHost(url); await fetch(url); // follows 20 redirects to anywhere",
   notApplicable: (lab) =>
@@ -94,6 +95,12 @@ export default defineRule({
       }
     }
     await lookForRebinding(lab, report);
+    if (lab.can("faults") && lab.manifest === undefined)
+      await lookForInsideNames(
+        lab,
+        [...new Set([check, read ?? check])].flatMap((run) => run ?? []),
+        report,
+      );
   },
 });
 
@@ -135,15 +142,6 @@ async function lookForRebinding(lab: Lab, report: Reporter): Promise<void> {
       ? lab.readCommand(streams)
       : ({ verb: "check", config: lab.config } as const);
   const name = "a name that has a public address first, then 127.0.0.1";
-  const { traces } = await lab.run(command, { connection: { fault: "rebinding" } });
   report.checked(name);
-  const inner = traces.dials.find(({ address }) => address !== undefined && isInsideHost(address));
-  if (inner)
-    report.fail(
-      `${name}: a connection to ${inner.address} was opened for ${inner.host}.`,
-      textEvidence(
-        "Connections",
-        traces.dials.map(({ host, address }) => `${host} ${address}`).join("\n"),
-      ),
-    );
+  reportInsideDial(name, await lab.run(command, { connection: { fault: "rebinding" } }), report);
 }

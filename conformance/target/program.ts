@@ -9,6 +9,8 @@ import type { Ability, Target, World } from "../contract/target.ts";
 
 export interface ProgramWorld {
   readonly fetch: typeof fetch;
+  /** The addresses that a name has now; `fetch` looks it up again. */
+  readonly lookup: (host: string) => Promise<readonly string[]>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** One message a line, without its end; resolves when there is room for more. */
@@ -76,6 +78,7 @@ const toProgramWorld = (
   writeError: (text: string) => void,
 ): ProgramWorld => ({
   fetch: network.fetch,
+  lookup: network.lookup,
   clock,
   signal,
   write,
