@@ -6,6 +6,7 @@ export interface DatabaseLog {
   prepare(role: string): string;
   /** Two tables of the kit's own, with the same columns and rows. */
   readonly tables: readonly [string, string];
+  /** Makes them anew. */
   readonly makeTables: string;
   /** Writes every row of every table with a key again, with the values that it has. */
   readonly touchAll: string;

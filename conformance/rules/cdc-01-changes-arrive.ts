@@ -34,7 +34,7 @@ export default defineRule({
   notApplicable: noLog,
   async run(lab, report) {
     const { database } = lab;
-    await using changes = await openChanges(lab, report);
+    await using changes = await openChanges(lab, report, { hasAllTables: true });
     if (!changes || !database) return;
     if (!expectSuccess(report, "the tables are read whole", await changes.read())) return;
     for (const [what, sql] of Object.entries(steps)) {

@@ -28,7 +28,7 @@ export default defineRule({
     if (!expectSuccess(report, "the tables are read whole", await changes.read())) return;
     for (const [what, sql] of Object.entries(steps)) {
       await changes.change(sql);
-      const { last } = await changes.catchUp();
+      const last = await changes.catchUp();
       if (!expectSuccess(report, what, last)) return;
       await expectSame(database, changes, report, what, last);
     }

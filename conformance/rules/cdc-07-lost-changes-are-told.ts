@@ -25,7 +25,7 @@ export default defineRule({
       await changes.log.settle(changes.copy);
       for (const statement of statements) await changes.copy.execute(statement);
       const what = `the slot ${name}`;
-      const { last } = await changes.catchUp();
+      const last = await changes.catchUp();
       if (!expectSuccess(report, what, last)) return;
       await expectSame(database, changes, report, what, last);
     }

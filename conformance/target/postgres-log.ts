@@ -27,6 +27,7 @@ export const postgresLog: DatabaseLog = {
   makeTables: `${tables
     .map(
       (table) => `
+  DROP TABLE IF EXISTS ${table};
   CREATE TABLE ${table} (id int PRIMARY KEY, n int NOT NULL, word text, large text);
   ALTER TABLE ${table} ALTER large SET STORAGE EXTERNAL;
   INSERT INTO ${table} SELECT i, i, 'row ' || i, pg_catalog.repeat(i || ' ', 2000) FROM pg_catalog.generate_series(1, 12) i;`,

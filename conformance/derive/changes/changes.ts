@@ -7,8 +7,9 @@ import type { DatabaseLog } from "../../contract/database-log.ts";
 import type { DatabaseSql } from "../../contract/database-sql.ts";
 import { messageEvidence } from "../../contract/evidence.ts";
 import type { Lab, RunOptions, StreamFacts } from "../../contract/lab.ts";
-import type { Failure, Observation } from "../../contract/observation.ts";
+import type { Observation } from "../../contract/observation.ts";
 import type { Reporter } from "../../contract/rule.ts";
+import { copyOnce } from "../database/copies.ts";
 import { compareWithTable } from "../database/rows.ts";
 import { createReplayedTable, deletedAtField, type ReplayedTable } from "./replayed-table.ts";
 
@@ -19,32 +20,30 @@ const slotSetting = ({ manifest }: Lab): readonly string[] | undefined =>
 export const noLog = (lab: Lab): string | undefined =>
   slotSetting(lab) === undefined ? "it reads no log of changes" : undefined;
 
-/** A database of its own, and what was read of its log. */
+/** A slot of its own, and what was read of it. Whoever works with it works alone. */
 export interface Changes extends AsyncDisposable {
   readonly copy: DatabaseCopy;
   readonly log: DatabaseLog;
   readonly slot: string;
-  /** All tables whose changes are read; the first two are the kit's. */
+  /** What is read: the kit's two tables; behind them, where asked for, all others of the log. */
   readonly tables: readonly ReplayedTable[];
   /** Statements of the kit's, once for each of its two tables, which stands as `{}`. */
   change(sql: string): Promise<void>;
   /** One run from the states that were saved last. `isForgotten`: what it writes is not saved. */
   read(options?: RunOptions & { readonly isForgotten?: boolean | undefined }): Promise<Observation>;
-  /** Reads until a run succeeds: one that has to begin anew says so first. */
-  catchUp(): Promise<CaughtUp>;
-}
-
-export interface CaughtUp {
-  readonly last: Observation;
-  /** Of the runs before. */
-  readonly failures: readonly Failure[];
+  /** Reads until a run succeeds: one that has to begin anew says so first. Gives the last one. */
+  catchUp(): Promise<Observation>;
 }
 
 /** Each table may have to begin anew once, and one more in the meantime. */
 const catchUpTries = 4;
 
 /** Undefined, after a report, where the settings or discover do not say how the log is read. */
-export async function openChanges(lab: Lab, report: Reporter): Promise<Changes | undefined> {
+export async function openChanges(
+  lab: Lab,
+  report: Reporter,
+  { hasAllTables = false } = {},
+): Promise<Changes | undefined> {
   const { database, settings } = lab;
   const path = slotSetting(lab);
   const log = database?.sql.log;
@@ -55,29 +54,26 @@ export async function openChanges(lab: Lab, report: Reporter): Promise<Changes |
     );
     return undefined;
   }
-  await using opening = new AsyncDisposableStack();
-  const copy = opening.use(
-    await database.copy(
-      `${log.makeTables}${database.sql.statements.grantTables(database.role)}${log.prepare(database.role)}`,
-    ),
-  );
-  opening.defer(() => log.release(copy));
-  const slot = copy.name;
+  const copy = await copyOnce(lab, "with a log", log.prepare(database.role));
+  const grant = database.sql.statements.grantTables(database.role);
+  await copy.execute(`${log.makeTables}${grant}`);
+  const slot = `${copy.name}_log`;
   const config = withSetting({ ...lab.config, ...settings.changes }, path, slot) as JsonObject;
-  const tables = await discoverTables(lab, copy, config, log);
-  if (tables.length < log.tables.length) {
+  const found = await lab.once("tables of the log", () => discoverTables(lab, copy, config, log));
+  if (found.length < log.tables.length) {
     report.missing(
       `With these settings discover lists ${log.tables.join(" and ")} not as incremental streams with ${deletedAtField}: nothing is read from the log.`,
     );
     return undefined;
   }
-  const change = (sql: string) =>
-    copy.execute(log.tables.map((table) => sql.replaceAll("{}", table)).join(";\n"));
+  const tables = found
+    .slice(0, hasAllTables ? found.length : log.tables.length)
+    .map(createReplayedTable);
   const read: Changes["read"] = async ({ isForgotten = false, ...options } = {}) => {
     await log.settle(copy);
     const state = Object.fromEntries(
-      tables.flatMap(({ facts, state }): [string, JsonValue][] =>
-        state === undefined ? [] : [[facts.label, structuredClone(state)]],
+      tables.flatMap((table): [string, JsonValue][] =>
+        table.state === undefined ? [] : [[table.facts.label, structuredClone(table.state)]],
       ),
     );
     const facts = tables.map((table) => table.facts);
@@ -86,33 +82,31 @@ export async function openChanges(lab: Lab, report: Reporter): Promise<Changes |
     if (!isForgotten) for (const table of tables) table.take(observation.messages);
     return observation;
   };
-  const open = opening.move();
   return {
     copy,
     log,
     slot,
     tables,
-    change,
+    change: (sql) =>
+      copy.execute(log.tables.map((table) => sql.replaceAll("{}", table)).join(";\n")),
     read,
     async catchUp() {
-      const failures: Failure[] = [];
       for (let tries = 1; ; tries++) {
         const last = await read();
-        if (last.outcome.status === "succeeded" || tries === catchUpTries)
-          return { last, failures };
-        failures.push(...last.outcome.failures);
+        if (last.outcome.status === "succeeded" || tries === catchUpTries) return last;
       }
     },
-    [Symbol.asyncDispose]: () => open.disposeAsync(),
+    [Symbol.asyncDispose]: () => log.release(copy),
   };
 }
 
+/** The kit's tables first. */
 async function discoverTables(
   lab: Lab,
   copy: DatabaseCopy,
   config: JsonObject,
   log: DatabaseLog,
-): Promise<readonly ReplayedTable[]> {
+): Promise<readonly StreamFacts[]> {
   const { messages } = await lab.run({ verb: "discover", config }, { database: { on: copy } });
   const own = new Set<string>(log.tables);
   return messages
@@ -131,8 +125,9 @@ async function discoverTables(
         isIncremental: true,
       }),
     )
-    .toSorted((one, other) => Number(own.has(other.stream.name)) - Number(own.has(one.stream.name)))
-    .map(createReplayedTable);
+    .toSorted(
+      (one, other) => Number(own.has(other.stream.name)) - Number(own.has(one.stream.name)),
+    );
 }
 
 /** Reports where the kit's tables are not what was read of them; columns that came later do not count. */

@@ -12,7 +12,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, test } from "vitest";
 import { findPostgres, startPostgres } from "../../../../simulators/postgres-server.ts";
 
-const killCount = Number(process.env.KILLS ?? 12);
+const killCount = Number(process.env.KILLS ?? 8);
 const command = fileURLToPath(new URL("../../../../svc.ts", import.meta.url));
 const columns = "concat_ws('/', id, v, length(body), md5(body))";
 
