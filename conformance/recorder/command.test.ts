@@ -34,7 +34,6 @@ async function run(...args: readonly string[]) {
     answer({ path, query, headers }) {
       const isKnown = headers.authorization === `Bearer ${token}`;
       const bodies: Record<string, unknown> = {
-        "/v1/me": { id: 1 },
         "/v1/notes": { data: [], next: `${Number(query.get("cursor") ?? 0) + 1}` },
       };
       const folders = { folders: [{ id: "f", name: "Jane" }] };
@@ -87,7 +86,7 @@ test("records the named streams and prints the files that it wrote", async () =>
     "check.yaml",
     "folders.yaml",
   ]);
-  expect(out).toContain("folders.yaml: 1 requests, 1 rows\n");
+  expect(out).toContain("folders.yaml: 1 request, 1 row\n");
   expect(out).toMatch(/Look through fixtures before you publish it: .* --people FIELDS/);
 });
 

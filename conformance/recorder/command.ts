@@ -50,7 +50,7 @@ export const buildRecord: CommandBuilder = (command, terminal) => {
     )
     .option(
       "--provider-version <V>",
-      "version of the provider's API, for people: v8, 2026-01; default unknown",
+      "version of the provider's API, for people: v8, 2026-01; default what the URLs name",
     )
     .option(
       "--seed <N>",
@@ -116,7 +116,7 @@ async function recordAccount(
       createHost: terminal.createHost,
       signal: terminal.signal,
       folder,
-      providerApiVersion: options.providerVersion ?? "unknown",
+      providerApiVersion: options.providerVersion,
       seed: options.seed ?? 1,
       streams: options.streams?.split(","),
       limits: {
@@ -160,10 +160,12 @@ function connectorOf(wanted: string, cwd: string) {
   }
 }
 
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 function report({ files, redactions, notices }: RecordSummary, folder: string): string {
   const lines = files.map(({ name, interactionCount, recordCount }) => {
-    const rows = recordCount === undefined ? "" : `, ${recordCount} rows`;
-    return `${printable(name)}: ${interactionCount} requests${rows}`;
+    const rows = recordCount === undefined ? "" : `, ${counted(recordCount, "row")}`;
+    return `${printable(name)}: ${counted(interactionCount, "request")}${rows}`;
   });
   const replaced = redactions.length > 0 ? redactions.join(", ") : "nothing";
   const last = `Replaced: ${replaced}. Look through ${printable(folder)} before you publish it: free text may speak of people. --people FIELDS replaces the words of fields that you name.`;

@@ -32,11 +32,15 @@ const note = `{"id":"n1","number":9007199254740993,"weight":0.50,"title":"to jan
 /** The reference connector's provider. `answers` replace those of some paths. */
 async function open(answers: Readonly<Record<string, (request: SimulatedRequest) => Answer>> = {}) {
   const usual: typeof answers = {
-    "/v1/me": () => json({ id: 1, email: "jane@corp.example", session_token: "Zk29fLq8Ws73hYt0" }),
     "/v1/notes": ({ query }) => text(`{"data":[${query.has("since") ? "" : note}],"next":null}`),
     "/v1/tags": () =>
       text('{"items":[ {"id":1,"label":"a\\/b","color":null,"rank":1.0e2} ],"pages":1}'),
-    "/v1/folders": () => json({ folders: [{ id: "f", name: "F" }] }),
+    "/v1/folders": () =>
+      json({
+        folders: [{ id: "f", name: "F" }],
+        email: "jane@corp.example",
+        session_token: "Zk29fLq8Ws73hYt0",
+      }),
   };
   const server = await startServer({
     hostname,
@@ -122,7 +126,7 @@ test("what is written keeps its bytes, without secrets, people, and headers that
   });
   expect(check?.metadata.redactions).toEqual(["headers", ...redactions]);
   const [exchange] = check?.interactions ?? [];
-  expect(exchange?.request).toEqual({ method: "GET", url: `https://${hostname}/v1/me` });
+  expect(exchange?.request).toEqual({ method: "GET", url: `https://${hostname}/v1/folders` });
   expect(exchange?.response.headers).toEqual({ "content-type": "application/json", etag: '"7"' });
   const tags = recordings.find(({ name }) => name === "tags")?.interactions[0]?.response.body;
   expect(tags).toBe('{"items":[ {"id":1,"label":"a\\/b","color":null,"rank":1.0e2} ],"pages":1}');
@@ -131,7 +135,7 @@ test("what is written keeps its bytes, without secrets, people, and headers that
     recordings.find(({ name }) => name === "notes")?.interactions[0]?.response.body,
   );
   expect(body).toMatch(
-    /^\{"id":1,"email":"p-[0-9a-f]{12}@example\.com","session_token":"\{\{issued:set-cookie\}\}"\}$/,
+    /^\{"folders":\[\{"id":"f","name":"F"\}\],"email":"p-[0-9a-f]{12}@example\.com","session_token":"\{\{issued:set-cookie\}\}"\}$/,
   );
   expect(notes).toBe(
     `{"data":[${note}],"next":null}`.replace("jane@corp.example", JSON.parse(body).email),
@@ -144,14 +148,18 @@ test("what is written keeps its bytes, without secrets, people, and headers that
 
 test("a token is replaced also where it stood before the provider said that it is one", async () => {
   const issued = "Qw93kd82Lm1Ps7";
+  let asked = 0;
   await using provider = await open({
-    "/v1/me": () => json({ id: 1, note: `keep ${issued}` }),
-    "/v1/folders": () => json({ folders: [{ id: "f", name: "F" }], api_key: issued }),
+    "/v1/folders": () =>
+      json({
+        folders: [{ id: "f", name: "F" }],
+        ...(asked++ === 0 ? { note: `keep ${issued}` } : { api_key: issued }),
+      }),
   });
   await record({ ...provider.options, streams: ["folders"] });
   const { recordings } = await loadRecordings(provider.folder);
   expect(recordings[0]?.interactions[0]?.response.body).toBe(
-    '{"id":1,"note":"keep {{issued:api_key}}"}',
+    '{"folders":[{"id":"f","name":"F"}],"note":"keep {{issued:api_key}}"}',
   );
 });
 
@@ -192,14 +200,14 @@ test.each([
   const work = record(provider.options);
   await expect(work).rejects.toThrow(RecordingError);
   await expect(work).rejects.toThrow(
-    `${what} in folders.yaml at /interactions/0/response/body#/folders/0/note`,
+    `${what} in check.yaml at /interactions/0/response/body#/folders/0/note`,
   );
   await expect(work).rejects.not.toThrow(hidden.slice(0, 10));
   expect(await readdir(provider.folder)).toEqual(["kept.yaml"]);
 });
 
 test("a check that succeeds with a wrong credential is no check", async () => {
-  await using server = await startServer({ hostname, answer: () => json({ id: 1 }) });
+  await using server = await startServer({ hostname, answer: () => json({ folders: [] }) });
   await using provider = await open();
   await expect(record({ ...provider.options, seams: server.seams })).rejects.toThrow(
     /the check succeeded with wrong credentials/,
@@ -219,7 +227,7 @@ test("data that holds text like our placeholders cannot be recorded", async () =
     "/v1/folders": () => json({ folders: [{ id: "{{secret:api_token}}", name: "F" }] }),
   });
   await expect(record(provider.options)).rejects.toThrow(
-    /^folders: the provider's data holds text like \{\{secret:…\}\}/,
+    /^check: the provider's data holds text like \{\{secret:…\}\}/,
   );
 });
 
@@ -250,6 +258,33 @@ test.each([
   const asked = provider.server.requests.filter(({ path }) => path.startsWith("/v1/notes"));
   // The connector asks for one page ahead.
   expect(asked.length).toBeLessThanOrEqual(most + 1);
+});
+
+test("recordings that are left of streams which the connector does not have are named", async () => {
+  await using provider = await open();
+  const options = { ...provider.options, streams: ["folders"] };
+  expect((await record(options)).notices).toEqual([]);
+  const text = await readFile(join(provider.folder, "folders.yaml"), "utf8");
+  await writeFile(
+    join(provider.folder, "lists.yaml"),
+    text.replace("name: folders", "name: lists"),
+  );
+  expect((await record(options)).notices).toEqual([
+    "Recordings of streams that the connector does not have: remove lists.yaml.",
+  ]);
+});
+
+test("the version of the provider's API is what its URLs say, or what is given", async () => {
+  await using provider = await open();
+  const options = { ...provider.options, streams: ["folders"], providerApiVersion: undefined };
+  await record(options);
+  const versions = async () =>
+    (await loadRecordings(provider.folder)).recordings.map(
+      ({ metadata }) => metadata.provider_api_version,
+    );
+  expect(await versions()).toEqual(["v1", "v1", "v1"]);
+  await record({ ...options, providerApiVersion: "2026-01" });
+  expect(await versions()).toEqual(["2026-01", "2026-01", "2026-01"]);
 });
 
 test("where nothing is left of the streams, or the check takes too much, nothing is written", async () => {

@@ -26,11 +26,13 @@ import { type ImageReference, openImageSubject } from "./image-subject.ts";
 import { toInteraction } from "./interactions.ts";
 import { createKnownSecrets } from "./known-secrets.ts";
 import { placeholderPattern } from "./placeholders.ts";
+import { versionInUrls } from "./provider-version.ts";
 import { createPseudonyms } from "./pseudonyms.ts";
 import { RecordingError } from "./recording-error.ts";
 import { createRedactor, type Redactor } from "./redactor.ts";
 import { outcomeOf, type RecordingDraft } from "./replay.ts";
 import { type FixtureLeak, findLeaks } from "./scan.ts";
+import { strangersIn } from "./strangers.ts";
 import type { RecordedSubject } from "./subject.ts";
 import { toRecordedRun } from "./verbs.ts";
 import { writeAll } from "./write.ts";
@@ -49,8 +51,11 @@ export interface RecordOptions {
   readonly sandbox?: HostOptions["sandbox"];
   /** Where the files go; made when it is not there. Other files in it stay. */
   readonly folder: string;
-  /** Version of the provider's API, for people: "v8", "2026-01". */
-  readonly providerApiVersion: string;
+  /**
+   * Version of the provider's API, for people: "v8", "2026-01". Default what the URLs name, or
+   * "unknown".
+   */
+  readonly providerApiVersion?: string | undefined;
   /** Of the pseudonyms. Default 1. */
   readonly seed?: number | undefined;
   /**
@@ -113,11 +118,13 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
     interactions: interactionsOf(capture),
   }));
 
+  const urls = live.captures.flatMap(({ exchanges }) => exchanges.map(({ url }) => url));
+  const version = options.providerApiVersion ?? versionInUrls(urls);
   const metadata = (clockOriginMs: number): RecordingMetadata => ({
     kit: 1,
     matcher: 1,
     provider: providerOf(connector),
-    provider_api_version: options.providerApiVersion,
+    provider_api_version: version ?? "unknown",
     recorded_at: recordedAt,
     clock_origin: new Date(clockOriginMs).toISOString(),
     seed,
@@ -156,8 +163,25 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
     { name: "answers.yaml", text: formatYaml(answers) },
     { name: "baseline.yaml", text: formatYaml(baseline) },
   ]);
-  return { files: recordings.map(toSummary), redactions: redactor.applied, notices: live.notices };
+  const strangers = await strangersIn(options.folder, live.catalog);
+  return {
+    files: recordings.map(toSummary),
+    redactions: redactor.applied,
+    notices: [...live.notices, ...afterwards(version, strangers)],
+  };
 }
+
+/** What is left for the author to do. */
+const afterwards = (version: string | undefined, strangers: readonly string[]) => [
+  ...(version === undefined
+    ? [
+        "The URLs do not say of which version the provider's API is: record again with --provider-version V.",
+      ]
+    : []),
+  ...(strangers.length > 0
+    ? [`Recordings of streams that the connector does not have: remove ${strangers.join(", ")}.`]
+    : []),
+];
 
 async function openSubject(options: RecordOptions): Promise<RecordedSubject> {
   const { connector, seams, signal, now, clock } = options;

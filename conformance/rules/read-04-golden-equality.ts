@@ -28,6 +28,15 @@ export default defineRule({
     for (const { recording, observation } of await lab.golden()) {
       const { status, error } = recording.outcome;
       report.checked(recording.name);
+      const stranger = recording.run.streams
+        ?.map(streamLabel)
+        .find((label) => !lab.streams.some((stream) => stream.label === label));
+      if (stranger !== undefined) {
+        report.fail(
+          `${recording.name}.yaml is a recording of ${stranger}, a stream that the connector does not have: remove the file, or rename the stream in it.`,
+        );
+        continue;
+      }
       const { outcome } = observation;
       const isSame =
         status === "succeeded" ? outcome.status === "succeeded" : outcome.status === "failed";
