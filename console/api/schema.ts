@@ -58,9 +58,9 @@ export interface schemas {
   ConnectorList: { items: (schemas["Connector"])[]; next_cursor: string | null; has_more: boolean };
   ConnectorListResponse: { request_id: schemas["RequestId"]; data: schemas["ConnectorList"] };
   ConnectorType: "source" | "destination" | "row_destination";
-  ConnectorWithStreams: { connector_id: string; name: string; type: schemas["ConnectorType"]; category: schemas["ConnectorCategory"]; auth_types: (schemas["AuthType"])[]; release_stage: schemas["ReleaseStage"]; supports: schemas["ConnectorFeatures"]; enabled: boolean; documentation_url: string | null; streams_preview: (schemas["StreamPreview"])[]; limits: { max_tables: number }; manifest: string | null; manifest_facts: schemas["ManifestFacts"] | null };
+  ConnectorWithStreams: { connector_id: string; name: string; type: schemas["ConnectorType"]; category: schemas["ConnectorCategory"]; auth_types: (schemas["AuthType"])[]; release_stage: schemas["ReleaseStage"]; supports: schemas["ConnectorFeatures"]; enabled: boolean; documentation_url: string | null; streams_preview: (schemas["StreamPreview"])[]; limits: { max_tables: number }; manifest: string | null; manifest_facts: schemas["ManifestFacts"] | null; source_image: string | null; allowed_hosts: (string)[] | null; image_facts: schemas["ImageFacts"] | null };
   ConnectorWithStreamsResponse: { request_id: schemas["RequestId"]; data: schemas["ConnectorWithStreams"] };
-  CreateConnectorRequest: { name: string; manifest: string };
+  CreateConnectorRequest: { name: string; manifest?: string | undefined; source_image?: string | undefined; allowed_hosts?: (string)[] | undefined };
   CreateCredentialMailerTokenRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; connector_id?: string | undefined; connection_method?: schemas["ConnectionMethod"] | undefined; secrets_expire_at?: string | null | undefined; base_url?: string | undefined; api_token: string; name?: schemas["Name"] | undefined; credential_handle?: string | undefined };
   CreateCredentialRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; secrets_expire_at?: string | null | undefined; connector_id: string; name?: schemas["Name"] | undefined; auth_type?: "api_key" | "basic" | "custom" | undefined; secrets: Record<string, string>; metadata?: Record<string, unknown> | undefined };
   CreateDestinationRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; name: schemas["Name"]; connector_id: string; credential_handle?: schemas["CredentialHandle"] | undefined; configuration?: Record<string, unknown> | undefined };
@@ -140,6 +140,7 @@ export interface schemas {
   GetConnectorSpecResult: { connector_id: string; spec_version: string; connection_specification: Record<string, unknown>; secret_fields: (string)[]; auth: { type: schemas["AuthType"]; start_path: string | null; account_fields: (string)[] } };
   GetMeResponse: { request_id: schemas["RequestId"]; data: schemas["GetMeResult"] };
   GetMeResult: { user_id: string; email: string; name: string; default_workspace_id: string | null; session: { session_id: string; client: schemas["Client"]; expires_at: string }; scopes: (schemas["Scope"])[]; memberships: ({ workspace_id: string; role: schemas["Role"] })[]; has_more_memberships: boolean };
+  ImageFacts: { updated_at: string; reaches: (string)[]; exposed_secrets: (string)[] };
   Invitation: { invitation_id: string; workspace_id: string; email: string; role: schemas["Role"]; status: schemas["InvitationStatus"]; inviter_user_id: string; delivery: "pending" | "sent" | "failed"; directly_added: boolean; created_at: string; expires_at: string };
   InvitationList: { items: (schemas["Invitation"])[]; next_cursor: string | null; has_more: boolean };
   InvitationListResponse: { request_id: schemas["RequestId"]; data: schemas["InvitationList"] };
@@ -157,8 +158,8 @@ export interface schemas {
   JobType: "sync" | "reset" | "refresh" | "clear";
   JobWithParts: { job_id: string; workspace_id: string; kind: schemas["JobKind"]; pipeline_id: string | null; connection_id: string | null; job_type: schemas["JobType"]; status: schemas["JobStatus"]; trigger: schemas["Trigger"]; attempt: number; next_attempt_at: string | null; cancel_requested: boolean; records_read: number; records_synced: number; records_deleted: number; bytes_synced: number; replication_lag_bytes: number | null; failure: schemas["Failure"] | null; created_at: string; started_at: string | null; ended_at: string | null; updated_at: string; attempts?: (schemas["JobAttempt"])[] | undefined; stream_stats?: (schemas["StreamStats"])[] | undefined };
   JobWithPartsResponse: { request_id: schemas["RequestId"]; data: schemas["JobWithParts"] };
-  KeptManifest: { connector_id: string; name: string; spec_version: string; secret_fields: (string)[]; manifest_facts: schemas["ManifestFacts"] };
-  KeptManifestResponse: { request_id: schemas["RequestId"]; data: schemas["KeptManifest"] };
+  KeptConnector: { connector_id: string; name: string; spec_version: string; secret_fields: (string)[]; manifest_facts: schemas["ManifestFacts"] | null; source_image: string | null; image_facts: schemas["ImageFacts"] | null };
+  KeptConnectorResponse: { request_id: schemas["RequestId"]; data: schemas["KeptConnector"] };
   LastJob: { job_id: string; job_type: schemas["JobType"]; status: schemas["JobStatus"]; created_at: string; ended_at: string | null };
   LeftOut: { stream: string; values: number; columns: (string)[] };
   ListJobLogsResponse: { request_id: schemas["RequestId"]; data: schemas["ListJobLogsResult"] };
@@ -290,7 +291,7 @@ export interface schemas {
   TableQuery: { name: string };
   Trigger: "manual" | "schedule" | "api" | "approval";
   UpdateApprovalPolicyRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; requires_approval?: boolean | undefined; require_distinct_approver?: boolean | undefined };
-  UpdateConnectorRequest: { manifest: string };
+  UpdateConnectorRequest: { manifest?: string | undefined; source_image?: string | undefined; allowed_hosts?: (string)[] | undefined };
   UpdateCredentialRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; secrets_expire_at?: string | null | undefined; name?: schemas["Name"] | undefined; secrets?: Record<string, string> | undefined };
   UpdateDestinationRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; name?: schemas["Name"] | undefined; connector_id?: unknown | undefined; credential_handle?: schemas["CredentialHandle"] | undefined; configuration?: Record<string, unknown> | undefined };
   UpdateMemberRequest: { role: schemas["Role"] };
@@ -523,7 +524,7 @@ export interface paths {
       parameters: { query?: never; header?: { "X-Svc-Client"?: schemas["Client"] | undefined; "X-Svc-Execution-Mode"?: schemas["ExecutionMode"] | undefined; "Idempotency-Key"?: string | undefined }; path?: never; cookie?: never };
       requestBody: { content: { "application/json": schemas["CreateConnectorRequest"] } };
       responses: {
-        201: { headers: Headers; content: { "application/json": schemas["KeptManifestResponse"] } };
+        201: { headers: Headers; content: { "application/json": schemas["KeptConnectorResponse"] } };
         202: { headers: Headers; content: { "application/json": schemas["ApprovalResponse"] } };
         403: { headers: Headers; content: { "application/json": schemas["Error"] } };
         409: { headers: Headers; content: { "application/json": schemas["Error"] } };
@@ -545,9 +546,9 @@ export interface paths {
     };
     patch: {
       parameters: { query?: never; header?: { "X-Svc-Client"?: schemas["Client"] | undefined; "X-Svc-Execution-Mode"?: schemas["ExecutionMode"] | undefined; "Idempotency-Key"?: string | undefined; "If-Match"?: string | undefined }; path: { "connector_id": string }; cookie?: never };
-      requestBody: { content: { "application/json": schemas["UpdateConnectorRequest"] } };
+      requestBody?: { content: { "application/json": schemas["UpdateConnectorRequest"] } };
       responses: {
-        200: { headers: Headers; content: { "application/json": schemas["KeptManifestResponse"] } };
+        200: { headers: Headers; content: { "application/json": schemas["KeptConnectorResponse"] } };
         202: { headers: Headers; content: { "application/json": schemas["ApprovalResponse"] } };
         403: { headers: Headers; content: { "application/json": schemas["Error"] } };
         404: { headers: Headers; content: { "application/json": schemas["Error"] } };

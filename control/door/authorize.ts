@@ -1,9 +1,15 @@
 import { isId } from "../contract/ids.ts";
-import { type Caller, type Operation, permissions } from "../contract/operation.ts";
+import {
+  type Caller,
+  type Operation,
+  type OperationContext,
+  permissions,
+} from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
 import { type Role, roles } from "../store/tables.ts";
 import { basePath } from "./base-path.ts";
+import { bringMemberships } from "./memberships.ts";
 
 const denied = () => new ControlError("permission_denied");
 
@@ -83,4 +89,16 @@ export async function findAdministeringWorkspace(db: Db): Promise<string> {
     .executeTakeFirst();
   if (!found) throw new ControlError("not_found", { resource: "workspace" });
   return found.id;
+}
+
+/** Whether who asks may change what is the instance's. */
+export async function administersInstance({
+  db,
+  caller,
+}: Pick<OperationContext, "db" | "caller">): Promise<boolean> {
+  const id = await findAdministeringWorkspace(db);
+  const { memberships } = await bringMemberships(caller, [id]);
+  return memberships.some(
+    ({ workspaceId, role }) => workspaceId === id && includesRole(role, permissions.admin.role),
+  );
 }

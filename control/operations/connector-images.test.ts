@@ -56,7 +56,7 @@ afterAll(async () => {
 
 const add = (changes: object = {}, options: { token?: string } = {}) =>
   api.call("POST", "/connectors", {
-    body: { name: "shop", image: reference("a"), allowed_hosts: [host], ...changes },
+    body: { name: "shop", source_image: reference("a"), allowed_hosts: [host], ...changes },
     ...options,
   });
 const replace = (body: object, id = "conn_shop") =>
@@ -77,14 +77,22 @@ test("who does not administer the instance adds none, nor does an agent", async 
 
 describe("is refused before anything of it runs:", () => {
   test.each([
-    ["a name without a digest", { image: "acme/source-shop:1.4" }, /by its digest/],
-    ["no name of an image", { image: `--privileged@${fakeDigest("a")}` }, /by its digest/],
+    ["a name without a digest", { source_image: "acme/source-shop:1.4" }, /by its digest/],
+    ["no name of an image", { source_image: `--privileged@${fakeDigest("a")}` }, /by its digest/],
     ["one without hosts", { allowed_hosts: undefined }, /reaches the hosts/],
     ["an address in place of a host", { allowed_hosts: ["10.0.0.1"] }, /required form/],
     ["a manifest besides", { manifest: "a: 1" }, /two connectors/],
-    ["neither", { image: undefined, allowed_hosts: undefined }, /give one/],
-    ["one that the operator does not allow", { image: `evil/x@${fakeDigest("a")}` }, /not allow/],
-    ["another digest than is allowed", { image: `other/source@${fakeDigest("a")}` }, /not allow/],
+    ["neither", { source_image: undefined, allowed_hosts: undefined }, /give one/],
+    [
+      "one that the operator does not allow",
+      { source_image: `evil/x@${fakeDigest("a")}` },
+      /not allow/,
+    ],
+    [
+      "another digest than is allowed",
+      { source_image: `other/source@${fakeDigest("a")}` },
+      /not allow/,
+    ],
   ])("%s", async (_, changes, problem) => {
     const { status, text } = await add(changes);
     expect(status).toBe(422);
@@ -98,18 +106,17 @@ test("it is a connector like the others: shown, checked, synced, replaced, and r
   expect(added.status).toBe(201);
   expect(await docker.runs()).toEqual(["spec"]);
   const facts = {
-    digest: fakeDigest("a"),
     reaches: [`https://${host}`],
     exposed_secrets: [],
   };
   expect(added.body.data).toMatchObject({
     ...{ connector_id: "conn_shop", spec_version: "1.0.10", secret_fields: ["key"] },
-    ...{ manifest_facts: null, image_facts: facts },
+    ...{ manifest_facts: null, source_image: reference("a"), image_facts: facts },
   });
   expect((await add()).body.details.reason).toBe("name_taken");
   const shown = await api.call("GET", "/connectors/conn_shop", { token: api.second.tokens.viewer });
   expect(shown.body.data).toMatchObject({
-    ...{ type: "source", auth_types: ["api_token"], image: reference("a") },
+    ...{ type: "source", auth_types: ["api_token"], source_image: null },
     ...{ allowed_hosts: [host], manifest: null, streams_preview: [], image_facts: facts },
     supports: { incremental: true },
   });
@@ -150,12 +157,12 @@ test("it is a connector like the others: shown, checked, synced, replaced, and r
 
   // A key that was given for one host goes to no other, whatever a proposal would say.
   const proposed = await api.call("PATCH", "/connectors/conn_shop", {
-    body: { image: reference("b") },
+    body: { source_image: reference("b") },
     headers: { "x-svc-execution-mode": "proposal" },
   });
   const refusals = [
     [{ allowed_hosts: [host, "evil.example.net"] }, "https://evil.example.net"],
-    [{ image: `acme/other@${fakeDigest("b")}` }, "another repository"],
+    [{ source_image: `acme/other@${fakeDigest("b")}` }, "another repository"],
     [{ manifest: "a: 1" }, "this is an image"],
   ] as const;
   for (const [body, problem] of refusals) {
@@ -167,12 +174,12 @@ test("it is a connector like the others: shown, checked, synced, replaced, and r
   const { body: proposal } = await api.call("GET", `/approvals/${approval_id}/changes`);
   expect(proposal.data.changes).toEqual([
     {
-      ...{ path: ["image"], change: "change", is_secret: false },
+      ...{ path: ["source_image"], change: "change", is_secret: false },
       ...{ before: reference("a"), after: reference("b") },
     },
   ]);
-  const replaced = await replace({ image: reference("b") });
-  expect(replaced.body.data.image_facts.digest).toBe(fakeDigest("b"));
+  const replaced = await replace({ source_image: reference("b") });
+  expect(replaced.body.data.source_image).toBe(reference("b"));
   expect(await ids()).toEqual([3]);
 
   expect((await api.call("DELETE", "/connectors/conn_shop")).status).toBe(409);
@@ -189,7 +196,7 @@ test.each([
 ])("an image %s is refused", async (_, spec, problem) => {
   const digit = spec.length === 0 ? "d" : "e";
   await docker.add({ ...acme, tag: digit, digit, says: { spec } });
-  const { status, body } = await add({ name: `faulty-${digit}`, image: reference(digit) });
+  const { status, body } = await add({ name: `faulty-${digit}`, source_image: reference(digit) });
   expect([status, body.details.reason]).toEqual([422, "connector_refused"]);
   expect(body.details.problem).toMatch(problem);
 });
@@ -199,7 +206,7 @@ describe("on a host", () => {
   const checked = async (name: string, digit: string, meanwhile: () => Promise<unknown>) => {
     const image = `acme/${name}`;
     await docker.add({ repository: image, tag: "1", digit, says: shop });
-    const added = await add({ name, image: `${image}@${fakeDigest(digit)}` });
+    const added = await add({ name, source_image: `${image}@${fakeDigest(digit)}` });
     expect(added.status).toBe(201);
     const { credential_handle } = await made("/credentials", {
       ...{ connector_id: `conn_${name}`, name: `Key of ${name}` },
@@ -265,7 +272,7 @@ describe("the operator", () => {
     });
     const { body } = await api.call("GET", "/connectors/conn_desk");
     expect(body.data).toMatchObject({
-      image: `team/desk@${fakeDigest("5")}`,
+      source_image: `team/desk@${fakeDigest("5")}`,
       image_facts: { exposed_secrets: ["key"] },
     });
     const answer = await replace({ allowed_hosts: [host] }, "conn_desk");

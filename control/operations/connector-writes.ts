@@ -3,27 +3,27 @@
  * has walls of its own; neither has the secrets: so its administrators may add them, where code is
  * the operator's, who says which images that holds for.
  */
-import { hostNamePattern, parseImageName } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import {
   type AddedConnector,
-  imageOf,
   keepConnector,
   removeConnector,
 } from "../connectors/added.ts";
 import { secretFieldsOf } from "../connectors/configuration.ts";
 import { tellAdded } from "../connectors/follow.ts";
-import { type GivenImage, requireAllowed } from "../connectors/images.ts";
+import type { GivenImage } from "../connectors/images.ts";
 import type { InspectedConnector } from "../connectors/inspect.ts";
-import { manifestPlace, type Place } from "../connectors/places.ts";
-import { hasCredentials, reachesOf, requireSameReach } from "../connectors/reach.ts";
+import type { Place } from "../connectors/places.ts";
+import { hasCredentials, requireSameReach } from "../connectors/reach.ts";
 import { refused } from "../connectors/refused.ts";
 import { type ConnectorDefinition, namedConnector } from "../connectors/registry.ts";
 import { defineWrite, type OperationContext } from "../contract/operation.ts";
-import { ControlError, refuseField } from "../contract/reasons.ts";
+import { ControlError } from "../contract/reasons.ts";
 import { Nullable, StrictObject } from "../contract/schemas.ts";
 import type { Db } from "../store/database.ts";
-import { connectorParams, ImageFacts, ManifestFacts, toImageFacts } from "./connectors.ts";
+import { ImageFacts, ManifestFacts, toImageFacts, toManifestFacts } from "./connector-facts.ts";
+import { givenFields, toGiven, toNewer } from "./connector-given.ts";
+import { connectorParams } from "./connectors.ts";
 import { manifestFields, workspacesWith } from "./instance-connectors.ts";
 
 const Kept = StrictObject(
@@ -33,6 +33,7 @@ const Kept = StrictObject(
     spec_version: Type.String(),
     secret_fields: Type.Array(Type.String()),
     manifest_facts: Nullable(ManifestFacts),
+    source_image: Nullable(Type.String()),
     image_facts: Nullable(ImageFacts),
   },
   { title: "KeptConnector" },
@@ -47,33 +48,11 @@ function toKept(
     name: manifest.title,
     spec_version: manifest.version,
     secret_fields: secretFieldsOf(manifest),
-    manifest_facts:
-      image === null
-        ? {
-            digest: code,
-            updated_at: updatedAt.toISOString(),
-            reaches: reachesOf(manifest),
-            missing_streams: [...(manifest.missingStreams ?? [])],
-          }
-        : null,
+    manifest_facts: image === null ? toManifestFacts(code, manifest, updatedAt) : null,
+    source_image: image?.id ?? null,
     image_facts: image && toImageFacts(image, manifest, updatedAt),
   };
 }
-
-const imageFields = {
-  image: Type.String({
-    minLength: 1,
-    maxLength: 400,
-    description:
-      "An image of the Airbyte Protocol, with its digest: acme/source-shop@sha256:… The operator says which may be added.",
-  }),
-  allowed_hosts: Type.Array(Type.String({ maxLength: 253, pattern: hostNamePattern }), {
-    minItems: 1,
-    maxItems: 100,
-    uniqueItems: true,
-    description: "Hosts that requests of the image may go to, by HTTPS. It reaches no others.",
-  }),
-};
 
 const forAdministrators =
   "For administrators of the instance: those of its first workspace. No agent does it.";
@@ -91,26 +70,11 @@ export const createConnector = defineWrite({
   resource: "connector",
   isForPeople: true,
   isRepeatable: true,
-  body: StrictObject({
-    name: manifestFields.name,
-    manifest: Type.Optional(manifestFields.text),
-    image: Type.Optional(imageFields.image),
-    allowed_hosts: Type.Optional(imageFields.allowed_hosts),
-  }),
+  body: StrictObject({ name: manifestFields.name, ...givenFields }),
   data: Kept,
   errors: ["agent_cannot_approve", "connector_refused", "name_taken"],
-  guard: async ({ services }, { body: { name, ...body } }) => {
-    requireOneKind(body);
-    if (body.manifest !== undefined) return manifestPlace({ name, text: body.manifest });
-    if (body.allowed_hosts === undefined)
-      throw refuseField(
-        "validation_failed",
-        "allowed_hosts",
-        "is missing: an image reaches the hosts that it names, and no others",
-      );
-    const { image: reference = "", allowed_hosts: hosts } = body;
-    return toGivenImage(services, { name, reference, hosts });
-  },
+  guard: async ({ services }, { body: { name, ...body } }) =>
+    toGiven(services.settings, name, body),
   prepare: ({ services, signal }, _input, given: Place | GivenImage) =>
     services.connectors.inspect(given, { sandbox: "process", signal }),
   async commit(tx, { now }, _input, inspected) {
@@ -143,33 +107,13 @@ export const updateConnector = defineWrite({
   isForPeople: true,
   isRepeatable: true,
   params: connectorParams,
-  body: StrictObject(
-    {
-      manifest: Type.Optional(manifestFields.text),
-      image: Type.Optional(imageFields.image),
-      allowed_hosts: Type.Optional(imageFields.allowed_hosts),
-    },
-    { minProperties: 1 },
-  ),
+  body: StrictObject(givenFields, { minProperties: 1 }),
   data: Kept,
   errors: ["agent_cannot_approve", "not_found", "connector_refused"],
   async guard(ctx, { params, body }) {
     const { id } = requireGiven(namedConnector(ctx, params.connector_id));
     const kept = await findKept(ctx.db, id);
-    const image = imageOf(kept);
-    if (image === null) {
-      if (body.manifest === undefined || isOfImage(body))
-        throw refuseField("validation_failed", "manifest", "is what this connector is made of");
-      return manifestPlace({ name: kept.place, text: body.manifest });
-    }
-    if (body.manifest !== undefined)
-      throw refuseField("validation_failed", "manifest", "is for manifests; this is an image");
-    if (image.exposed.length > 0)
-      throw refused("it gets secrets as they are: only svc connectors add may replace it");
-    const { image: reference = image.id, allowed_hosts: hosts = image.hosts } = body;
-    if (parseImageName(reference)?.repository !== kept.place)
-      throw refused(`it is of ${kept.place}: an image of another repository is another connector`);
-    return toGivenImage(ctx.services, { name: id.replace(/^conn_/, ""), reference, hosts });
+    return toNewer(ctx.services.settings, id, kept, body);
   },
   prepare: ({ services, signal }, _input, given: Place | GivenImage) =>
     services.connectors.inspect(given, { sandbox: "process", signal }),
@@ -229,38 +173,6 @@ const findKept = (db: Db, id: string): Promise<Pick<AddedConnector, "place" | "i
     .select(["place", "image"])
     .where("id", "=", id)
     .executeTakeFirstOrThrow(() => new ControlError("not_found", { resource: "connector" }));
-
-interface Kinds {
-  readonly manifest?: string | undefined;
-  readonly image?: string | undefined;
-  readonly allowed_hosts?: readonly string[] | undefined;
-}
-
-const isOfImage = ({ image, allowed_hosts }: Kinds) => (image ?? allowed_hosts) !== undefined;
-
-/** @throws validation_failed */
-function requireOneKind(body: Kinds): void {
-  if (body.manifest !== undefined && isOfImage(body))
-    throw refuseField("validation_failed", "image", "and manifest are two connectors: give one");
-  if (body.manifest === undefined && body.image === undefined)
-    throw refuseField("validation_failed", "manifest", "is missing, and so is image: give one");
-}
-
-/** @throws validation_failed without a digest, connector_refused when it is not allowed */
-function toGivenImage(
-  { settings }: OperationContext["services"],
-  given: Omit<GivenImage, "exposed">,
-): GivenImage {
-  const { reference } = given;
-  if (parseImageName(reference)?.digest === undefined)
-    throw refuseField(
-      "validation_failed",
-      "image",
-      "must name the image by its digest, so that it stays the same: acme/source-shop@sha256:…",
-    );
-  requireAllowed(reference, settings.images);
-  return { ...given, exposed: [] };
-}
 
 /** @throws connector_in_use */
 async function requireUnused(db: Db, id: string): Promise<void> {

@@ -1,11 +1,5 @@
 /** Connectors: what data can be fetched from and written to, and what each of them asks for. */
-import {
-  type CatalogStream,
-  type ContainedImage,
-  connectorCategories,
-  type Manifest,
-  releaseStages,
-} from "svc-connectors/host";
+import { type CatalogStream, connectorCategories, releaseStages } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { secretFieldsOf } from "../connectors/configuration.ts";
 import {
@@ -15,8 +9,6 @@ import {
   specificationOf,
   startPathOf,
 } from "../connectors/describe.ts";
-import { digestOf } from "../connectors/images.ts";
-import { MissingStreams, reachesOf } from "../connectors/reach.ts";
 import {
   type ConnectorDefinition,
   connectorTypes,
@@ -24,16 +16,9 @@ import {
   namedConnector,
 } from "../connectors/registry.ts";
 import { defineRead, type OperationContext } from "../contract/operation.ts";
-import {
-  IdInput,
-  List,
-  listQuery,
-  Nullable,
-  OneOf,
-  StrictObject,
-  Time,
-} from "../contract/schemas.ts";
+import { IdInput, List, listQuery, Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
 import { readCursor, toPage } from "../door/pages.ts";
+import { factsOf, ImageFacts, ManifestFacts, shownImage } from "./connector-facts.ts";
 
 /** Most tables of one sync; more are refused by discovery and selection alike. */
 const maxTables = 6_000;
@@ -188,59 +173,6 @@ const toPreview = (stream: CatalogStream): Static<typeof StreamPreview> => ({
   fields: Object.keys((stream.json_schema.properties ?? {}) as object),
 });
 
-export const ManifestFacts = StrictObject(
-  {
-    digest: Type.String({ description: "Of its text." }),
-    updated_at: Time,
-    reaches: Type.Array(Type.String(), { description: "Where its requests go." }),
-    missing_streams: MissingStreams,
-  },
-  { title: "ManifestFacts", description: "Of a declarative manifest that was added." },
-);
-
-/** What is kept of a declarative manifest; null of any other connector. */
-export function factsOf({ added }: ConnectorDefinition): Static<typeof ManifestFacts> | null {
-  if (!added?.manifestText) return null;
-  const { manifest, manifestText, updatedAt } = added;
-  return {
-    digest: manifestText.digest,
-    updated_at: updatedAt.toISOString(),
-    reaches: reachesOf(manifest),
-    missing_streams: [...(manifest.missingStreams ?? [])],
-  };
-}
-
-export const ImageFacts = StrictObject(
-  {
-    digest: Type.String({ description: "Of the image: every host runs this one." }),
-    updated_at: Time,
-    reaches: Type.Array(Type.String(), { description: "Where its requests go." }),
-    exposed_secrets: Type.Array(Type.String(), {
-      description:
-        "Secret settings that the operator gives it as they are; others are placeholders.",
-    }),
-  },
-  { title: "ImageFacts", description: "Of an image that was added." },
-);
-
-export const toImageFacts = (
-  image: ContainedImage,
-  manifest: Manifest,
-  updatedAt: Date,
-): Static<typeof ImageFacts> => ({
-  digest: digestOf(image),
-  updated_at: updatedAt.toISOString(),
-  reaches: reachesOf(manifest),
-  exposed_secrets: [...image.exposed],
-});
-
-/** What is kept of an image; nulls of any other connector. */
-const shownImage = ({ added }: ConnectorDefinition) => ({
-  image: added?.image?.id ?? null,
-  allowed_hosts: added?.image ? [...added.image.hosts] : null,
-  image_facts: added?.image ? toImageFacts(added.image, added.manifest, added.updatedAt) : null,
-});
-
 export const getConnector = defineRead({
   id: "connector.get",
   area: "Connectors",
@@ -260,7 +192,12 @@ export const getConnector = defineRead({
         Type.String({ description: "The text of a declarative manifest that was added." }),
       ),
       manifest_facts: Nullable(ManifestFacts),
-      image: Nullable(Type.String({ description: "The image that was added, with its digest." })),
+      source_image: Nullable(
+        Type.String({
+          description:
+            "The image that was added, with its digest. For administrators of the instance; null for others.",
+        }),
+      ),
       allowed_hosts: Nullable(
         Type.Array(Type.String(), { description: "Hosts that requests of the image may go to." }),
       ),
@@ -279,7 +216,7 @@ export const getConnector = defineRead({
       limits: { max_tables: maxTables },
       manifest: definition.added?.manifestText?.text ?? null,
       manifest_facts: factsOf(definition),
-      ...shownImage(definition),
+      ...(await shownImage(ctx, definition)),
     };
   },
 });
