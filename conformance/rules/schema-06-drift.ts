@@ -1,4 +1,4 @@
-import { messageEvidence } from "../contract/evidence.ts";
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { tellsOfSkip } from "../derive/rows/losses.ts";
@@ -27,7 +27,7 @@ export default defineRule({
   title:
     "When the provider adds, removes or retypes a field, or has new words and kinds of rows, records still fit their schema, and what is lost is reported.",
   why: "Providers change without notice. A sync that breaks at night, a column of [object Object], or values that silently turn to null: each is found weeks later, by a customer.",
-  fix: "Take declared fields only. Let the runtime null what does not fit (it says so in meta.changes), or do the same, or fail with a schema error. Never copy rows with Object.assign or a deep merge. Let words that are not known through: a list of those that are leaves rows out.",
+  fix: "Take declared fields only. Let the runtime null what does not fit (it says so in meta.changes), or do the same, or fail with a schema error. Never copy rows with Object.assign or a deep merge. Let words that are not known through: a list of those that are leaves rows out. Where a row lacks the id that the next request needs, leave the row out with a warning, or fail with RESPONSE_INVALID.",
   good: '{ "type": "RECORD", "record": { "data": { "id": 1, "size": null }, "meta": { "changes": [{ "field": "size", "change": "NULLED", … }] } } }',
   bad: "size: String(row.size) // [object Object]\nObject.assign({}, row) // __proto__",
   notApplicable: async (lab) =>
@@ -103,6 +103,7 @@ async function tryOtherKind(lab: Lab, report: Reporter, facts: StreamFields): Pr
   if (status === "crashed" || status === "hung" || isInternal)
     report.fail(
       `${name}, and the run ${status} in no orderly way (${failures[0]?.message ?? "it says nothing"}).`,
+      exchangeEvidence("What came before", observation.exchanges.slice(-2)),
       messageEvidence("The run", observation, []),
     );
   else if (status === "succeeded" && missing.length > 0 && !tellsOfSkip(observation, facts.whole))

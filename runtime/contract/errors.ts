@@ -327,8 +327,8 @@ export const errorTable = {
   CONNECTOR_PROTOCOL: {
     kind: "connector",
     http: 500,
-    message: "The connector broke the worker protocol[: {problem}].",
-    fix: "Use only the functions of ctx, record, records and checkpoint to produce output.",
+    message: "The connector broke the worker protocol[: {problem}][, in {file}, line {line}].",
+    fix: "Give the functions of ctx, record, records and checkpoint what their types ask for; a value that comes from the provider may be missing.",
   },
   CONNECTOR_FORBIDDEN: {
     kind: "connector",

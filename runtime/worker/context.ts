@@ -8,6 +8,7 @@ import { isSecret } from "../contract/spec.ts";
 import { deepFreeze } from "../wire/deep-freeze.ts";
 import { createSender } from "../wire/http-sender.ts";
 import type { Calls } from "./calls.ts";
+import { withPlace } from "./failure.ts";
 
 /** Makes the context that a connector receives; everything in it goes through the host. */
 export function createContext(
@@ -60,8 +61,16 @@ function createLog(calls: Calls): Log {
 
 function createHttpClient(calls: Calls, rules: readonly ErrorRule[]): HttpClient {
   const send = createSender(calls.request, rules);
+  // Waits itself: only then does a stack say who waits for it.
+  const sendFor = async (...call: Parameters<typeof send>) => {
+    try {
+      return await send(...call);
+    } catch (error) {
+      throw withPlace(error);
+    }
+  };
   return {
-    get: (path, options = {}) => send("GET", path, options),
-    post: (path, options = {}) => send("POST", path, options),
+    get: (path, options = {}) => sendFor("GET", path, options),
+    post: (path, options = {}) => sendFor("POST", path, options),
   };
 }

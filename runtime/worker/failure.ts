@@ -23,6 +23,12 @@ export function toWorkerError(error: unknown): ConnectorError {
   return new ConnectorError("CONNECTOR_FAILED", { name: className(error), ...place });
 }
 
+/** A misuse of ctx, with the place in the connector's own code that waits for it. */
+export function withPlace(error: unknown): unknown {
+  if (!isConnectorError(error) || error.code !== "CONNECTOR_PROTOCOL") return error;
+  return new ConnectorError(error.code, { ...error.details, ...ownPlace(new Error()) });
+}
+
 /** Names what the permission model refused, in words of ours. */
 export function deniedResource(refusal: object): string {
   const words: Record<string, string> = {
@@ -60,7 +66,7 @@ function ownPlace(error: Error): { file?: string; line?: number } {
   }
   for (const match of stack
     .slice(0, 10_000)
-    .matchAll(/(?:\(|at |async )((?:file:\/\/)?\/[^\s():]+):(\d+):\d+/g)) {
+    .matchAll(/(?:\(|at |async )((?:file:\/\/)?\/[^\s():?]+)(?:\?\w+=\w*)?:(\d+):\d+/g)) {
     const path = (match[1] ?? "").replace(/^file:\/\//, "");
     if (path.includes("/node_modules/") || path.startsWith(runtimeFolder)) continue;
     const file = path.slice(path.lastIndexOf("/") + 1);
