@@ -2,7 +2,7 @@
  * Images in the runtime: a well-made one is read like any connector, and one that means harm meets
  * walls.
  */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
 import {
   askDocker,
+  type CatalogStream,
   createHost,
   type HostEvent,
   openImage,
@@ -26,22 +27,52 @@ import { createMemorySink } from "./memory-sink.ts";
 const token = "the-token-of-this-account-0123456789";
 const privateKey = "the-key-of-this-account-abcdefghijklm";
 
+/** Notes for who has the token, over TLS. */
+async function startNotes(book: () => Notebook) {
+  const authority = await createCertificateAuthority();
+  const certificate = await authority.issue(["api.notes.example.com"]);
+  const provider = await startProvider(
+    ({ method, url, headers }, response) => {
+      const isAllowed = headers.authorization === `Bearer ${token}`;
+      const target = new URL(url, "https://api.notes.example.com");
+      const { status, body } = answerNotes(book(), method, target, isAllowed);
+      response.writeHead(status, { "content-type": "application/json" }).end(body);
+    },
+    { certificate },
+  );
+  const seams = { ...provider.seams, ca: authority.caPem };
+  return { ...provider, seams, received: provider.received };
+}
+
+const hasGo = spawnSync("go", ["version"], { stdio: "ignore" }).status === 0;
+
 describe.skipIf(!hasDocker)("with Docker", () => {
-  beforeAll(() => buildImages("reference", "hostile"), 600_000);
+  const others = ["node", ...(hasGo ? ["go"] : [])];
+  beforeAll(() => buildImages("reference", "hostile", ...others), 600_000);
+
+  test.each(
+    others,
+  )("one in %s finds its way through the proxy by what its language knows", async (language) => {
+    await using provider = await startNotes(() => notebook);
+    await using host = createHost({ seams: provider.seams });
+    const hosts = ["api.notes.example.com"];
+    const image = await openImage(`svc-test-${language}`, { hosts, exposed: [], memoryMb: 512 });
+    const config = { api_token: token };
+    const [stream] = await host.discover(image, config);
+    const catalog = {
+      streams: [{ stream: stream as CatalogStream, sync_mode: "full_refresh" as const }],
+    };
+    const sink = createMemorySink();
+    const { status } = await host.read(image, { config, catalog }, sink);
+    expect([status, sink.rows("notes").map(({ id }) => id)]).toEqual([
+      "succeeded",
+      notebook.notes.map(({ id }) => id),
+    ]);
+  });
 
   test("a well-made image is read into DuckDB, signs with a token that it does not have, and goes on from its state", async () => {
-    const authority = await createCertificateAuthority();
-    const certificate = await authority.issue(["api.notes.example.com"]);
     let book: Notebook = { ...notebook, notes: notebook.notes.slice(0, 5) };
-    await using provider = await startProvider(
-      ({ method, url, headers }, response) => {
-        const isAllowed = headers.authorization === `Bearer ${token}`;
-        const target = new URL(url, "https://api.notes.example.com");
-        const { status, body } = answerNotes(book, method, target, isAllowed);
-        response.writeHead(status, { "content-type": "application/json" }).end(body);
-      },
-      { certificate },
-    );
+    await using provider = await startNotes(() => book);
     const cwd = await mkdtemp(join(tmpdir(), "svc-image-test-"));
     const read = () =>
       runCommand(
@@ -52,8 +83,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
           ...["--incremental", "--allow-host", "api.notes.example.com"],
         ],
         {
-          createHost: (options) =>
-            createHost({ ...options, seams: { ...provider.seams, ca: authority.caPem } }),
+          createHost: (options) => createHost({ ...options, seams: provider.seams }),
         },
       );
     try {
@@ -109,7 +139,9 @@ describe.skipIf(!hasDocker)("with Docker", () => {
       const filesOf = async () =>
         (await readdir("/dev/shm")).filter((name) => name.startsWith(`svc-image-${child.pid}-`));
       expect(await filesOf()).toHaveLength(1);
-      await openImage("svc-test-reference", { hosts: [], exposed: [], memoryMb: 256 });
+      // Any further run clears them, one that comes to nothing too.
+      const another = openImage("svc-test-base", { hosts: [], exposed: [], memoryMb: 256 });
+      await expect(another).rejects.toThrow("no program");
       expect(await filesOf()).toEqual([]);
     } finally {
       child.kill("SIGKILL");
