@@ -57,6 +57,8 @@ export interface RunOptions {
         readonly on?: DatabaseCopy | undefined;
         readonly password?: string | undefined;
         readonly fault?: QueryFault | undefined;
+        /** The statement of that index has arrived; it goes on when the promise resolves. */
+        readonly onQuery?: ((index: number) => void | Promise<void>) | undefined;
       }
     | undefined;
   /** The consumer takes so many messages, then it is gone. */

@@ -13,7 +13,7 @@ export interface SessionOptions {
   readonly fault?: QueryFault | undefined;
   readonly now: Clock["now"];
   /** A statement has arrived. */
-  readonly onQuery?: ((index: number) => void) | undefined;
+  readonly onQuery?: ((index: number) => void | Promise<void>) | undefined;
 }
 
 /** @param queries takes every statement of the session as it comes */

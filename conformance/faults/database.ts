@@ -28,8 +28,8 @@ export interface DatabaseNetworkOptions {
   readonly fault?: QueryFault | undefined;
   readonly now: Clock["now"];
   readonly onDial?: (() => void) | undefined;
-  /** A statement has arrived. */
-  readonly onQuery?: ((index: number) => void) | undefined;
+  /** A statement has arrived; it goes on when the promise resolves. */
+  readonly onQuery?: ((index: number) => void | Promise<void>) | undefined;
 }
 
 export interface DatabaseNetwork extends OpenNetwork {

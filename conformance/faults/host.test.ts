@@ -98,6 +98,7 @@ const connectionFaults: readonly (readonly [ConnectionFault, string])[] = [
   ["expired-certificate", "TLS_FAILED"],
   ["untrusted-certificate", "TLS_FAILED"],
   ["wrong-host-certificate", "TLS_FAILED"],
+  ["inside-address", "ADDRESS_REFUSED"],
   ["rebinding", "ADDRESS_REFUSED"],
 ];
 for (const [connection, code] of connectionFaults) {

@@ -33,6 +33,8 @@ export function createMysqlSession(
   let open: OpenQuery | undefined;
   let readAnswer: ReturnType<typeof createAnswerReader> | undefined;
   let isHeld = false;
+  /** Packets behind a statement that has not gone on yet. */
+  let waiting: WirePacket[] | undefined;
   const end = () => {
     client.destroy();
     upstream.destroy();
@@ -41,6 +43,7 @@ export function createMysqlSession(
 
   const take = (packet: WirePacket) => {
     if (isHeld) return;
+    if (waiting) return void waiting.push(packet);
     if (!isLoggedIn || packet.isRest) return pass(client, upstream, packet.bytes);
     const sql = sqlOf(packet);
     if (sql === undefined) return ask(packet);
@@ -49,8 +52,16 @@ export function createMysqlSession(
     queries.push(open);
     const isMet = meetsFault(fault, index);
     if (isMet) goWrong(fault.type);
-    onQuery?.(index);
-    if (!isMet) ask(packet);
+    const mayGo = onQuery?.(index);
+    if (isMet) return;
+    if (!mayGo) return ask(packet);
+    waiting = [];
+    void mayGo.then(() => {
+      const late = waiting ?? [];
+      waiting = undefined;
+      ask(packet);
+      for (const one of late) take(one);
+    }, end);
   };
 
   const ask = (packet: WirePacket) => {

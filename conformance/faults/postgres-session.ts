@@ -34,6 +34,8 @@ export function createPostgresSession(
   let open: OpenQuery | undefined;
   let status = "I";
   let isHeld = false;
+  /** Messages behind a statement that has not gone on yet. */
+  let waiting: WireMessage[] | undefined;
   /**
    * A statement was answered in the server's place: the rest of its messages is dropped until Sync.
    */
@@ -73,6 +75,7 @@ export function createPostgresSession(
 
   const takeMessage = (message: WireMessage) => {
     if (isHeld) return;
+    if (waiting) return void waiting.push(message);
     if (isSkipping) {
       if (message.type !== "S") return;
       isSkipping = false;
@@ -86,8 +89,16 @@ export function createPostgresSession(
     queries.push(open);
     const isMet = meetsFault(fault, index);
     if (isMet) goWrong(fault.type, message.type === "P");
-    onQuery?.(index);
-    if (!isMet) toServer(message.bytes);
+    const mayGo = onQuery?.(index);
+    if (isMet) return;
+    if (!mayGo) return toServer(message.bytes);
+    waiting = [];
+    void mayGo.then(() => {
+      const late = waiting ?? [];
+      waiting = undefined;
+      toServer(message.bytes);
+      for (const one of late) takeMessage(one);
+    }, end);
   };
 
   const goWrong = (type: QueryFault["type"], isExtended: boolean) => {

@@ -183,8 +183,11 @@ function openNetwork(
     },
   };
   if (server) {
-    const { onRequest: onQuery } = cancellation;
-    const { on, fault } = options.database ?? {};
+    const { on, fault, onQuery: onOwnQuery } = options.database ?? {};
+    const onQuery = (index: number) => {
+      cancellation.onRequest(index);
+      return onOwnQuery?.(index);
+    };
     return openDatabaseNetwork({
       ...common,
       server,

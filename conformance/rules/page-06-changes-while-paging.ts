@@ -12,6 +12,7 @@ import {
   withoutPages,
 } from "../derive/sweeps/pages.ts";
 import { type Mutation, mutationsOf } from "./page-06.changing-listings.ts";
+import { tryChangingTable } from "./page-06.changing-tables.ts";
 
 const sampledReads = 5;
 
@@ -21,16 +22,19 @@ export default defineRule({
   profile: "resilient",
   since: "0.1.0",
   title:
-    "Rows that are there before and after a read are in it, though others are added or deleted between its pages.",
+    "Rows that are there before and after a read are in it, though others are added or deleted between its pages; in a database, between its statements, and each row is of one moment.",
   why: "Live accounts change while they are read. Tokens keep their place; numbered pages and offsets move: an added row shows another one twice, which is no loss, unless the connector takes it for the end. A deleted row pulls one back onto a page that was read: only a total that falls from page to page tells of it, so that the rule asks it where the answers state one, and of tokens and links.",
-  fix: "Go on behind a row that was seen before; write it again rather than stop. Take the number of pages from the newest answer. When the total falls, step back as many rows as are gone, or begin anew. Keep to the provider's tokens. If rows may be lost, say so: capabilities: { loses_on_mutation: true } in conformance.yaml.",
+  fix: "Of a database, read from one snapshot (REPEATABLE READ), or page by the last key and take a row by one statement. Go on behind a row that was seen before; write it again rather than stop. Take the number of pages from the newest answer. When the total falls, step back as many rows as are gone, or begin anew. Keep to the provider's tokens. If rows may be lost, say so: capabilities: { loses_on_mutation: true } in conformance.yaml.",
   good: "if (page.total < total) number = 0; // rows have moved to pages that were read: all of them again",
   bad: "if (seen.has(row.id)) return; // 'we know the rest'",
   notApplicable: (lab) =>
     lab.settings.capabilities.loses_on_mutation
       ? "conformance.yaml declares that rows may be lost when the provider's data changes"
-      : withoutPages(lab),
+      : lab.database
+        ? undefined
+        : withoutPages(lab),
   async run(lab, report) {
+    if (lab.database) return await tryChangingTable(lab, report);
     const reads = await pagedReads(lab);
     if (reads.length === 0) return report.missing(missingReads(lab));
     for (const read of lab.sample(reads, sampledReads)) {

@@ -25,7 +25,7 @@ export default defineRule({
   good: "const bound = saved.pass?.bound ?? now(); … yield checkpoint({ since: earlier(newest, bound) });",
   bad: "… yield checkpoint({ since: now() }); // after the last page",
   async notApplicable(lab) {
-    if (lab.database) return "the kit changes no rows of a database while they are read";
+    if (lab.database) return "PAGE-06 changes the rows of a database while they are read";
     const none = noIncrementalStream(lab);
     if (none) return none;
     const columns = await Promise.all(
