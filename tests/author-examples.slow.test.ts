@@ -95,7 +95,7 @@ const examples: readonly Example[] = [
       if (path !== "/api/tickets") return undefined;
       const since = query.get("since") ?? "";
       const found = tickets.filter(({ updated_at }) => updated_at >= since);
-      const size = 3;
+      const size = Math.min(3, Number(query.get("per_page")));
       const page = Number(query.get("page"));
       return {
         data: found.slice((page - 1) * size, page * size),
