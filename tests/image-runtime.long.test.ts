@@ -17,11 +17,15 @@ import {
   type WorkerLimits,
 } from "svc-connectors/host";
 import { beforeAll, describe, expect, test } from "vitest";
+import { askInstance } from "../control/operator/ask.ts";
+import { createOperator } from "../control/operator/operator.ts";
 import { buildImages, hasDocker } from "../fixtures/images/docker.ts";
 import { answerNotes, type Notebook, notebook } from "../fixtures/reference/provider.ts";
 import { createCertificateAuthority } from "../simulators/certificates.ts";
 import { answerJson, providerName, startProvider } from "../simulators/loopback.ts";
 import { runCommand } from "./command.ts";
+import { startTestControl } from "./control.ts";
+import { queryDestination } from "./control-pipelines.ts";
 import { createMemorySink } from "./memory-sink.ts";
 
 const token = "the-token-of-this-account-0123456789";
@@ -103,6 +107,47 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     } finally {
       await rm(cwd, { recursive: true });
     }
+  });
+
+  test("one that was built here is a connector of the service by its id, and a job reads it", async () => {
+    await using provider = await startNotes(() => notebook);
+    await using api = await startTestControl({ seams: provider.seams, jobs: "run" });
+    const made = async (path: string, body: object) => {
+      const answer = await api.call("POST", path, { body });
+      if (answer.status >= 300) throw new Error(answer.text);
+      return answer.body.data;
+    };
+    const reference = "svc-test-reference:latest";
+    const image = { name: "notes", reference, hosts: ["api.notes.example.com"], exposed: [] };
+    const operator = createOperator(askInstance(api.control.services));
+    const { connector_id } = await operator.run("connector.add", { body: { image } });
+    const { credential_handle } = await made("/credentials", {
+      ...{ connector_id, name: "Token" },
+      secrets: { api_token: token },
+    });
+    const { source_id } = await made("/sources", {
+      name: "Notes",
+      connector_id,
+      credential_handle,
+    });
+    const { destination_id } = await made("/destinations", {
+      ...{ name: "Warehouse", connector_id: "conn_duckdb" },
+      configuration: { file: "warehouse" },
+    });
+    const { pipeline_id } = await made("/pipelines", {
+      ...{ name: "Notes", source_id, destination_id, schedule: { type: "manual" } },
+      streams: [{ name: "notes" }],
+    });
+    const { job } = await made(`/pipelines/${pipeline_id}/sync`, {});
+    const statusOf = async () =>
+      (await api.call("GET", `/jobs/${job.job_id}`)).body.data.status as string;
+    await expect.poll(statusOf, { timeout: 600_000, interval: 200 }).toBe("succeeded");
+    const rows = await queryDestination(
+      api,
+      destination_id,
+      "SELECT id FROM _svc_notes ORDER BY 1",
+    );
+    expect(rows.flat()).toEqual(notebook.notes.map(({ id }) => id));
   });
 
   test("what is no connector, has no such setting or no name is refused, and says what to do", async () => {
