@@ -33,6 +33,9 @@ export const mergedBy = ({ keys, cursor }: MergeColumns) =>
 /** The rows that are merged. */
 const batch: Table = { database: "temp", schema: "main", name: "_svc_batch" };
 const batchTable = tableName(batch);
+/** All of them, while some go before. */
+const wholeTable = tableName({ ...batch, name: "_svc_whole" });
+const markedTable = tableName({ ...batch, name: "_svc_marked" });
 
 /** So many rows are merged whole: those that come again unchanged are looked for among them. */
 const maxRepeated = 2_048;
@@ -62,10 +65,29 @@ export async function mergeRows(
   merge: MergeColumns,
   rows: MergeRows,
 ): Promise<boolean> {
-  const { cursor, deletedAt } = merge;
-  const target = tableName(table);
   if (await appendNewer(connection, table, merge, rows)) return true;
   await fillBatch(connection, columnTypes(columns), rows);
+  const markedCount = await keepMarked(connection, merge);
+  if (markedCount === 0) return await mergeBatch(connection, table, columns, merge, rows);
+  const before = { ...rows, rowCount: markedCount };
+  const isChanged = await mergeBatch(connection, table, columns, merge, before);
+  await connection.run(
+    `CREATE TEMP TABLE _svc_batch AS FROM ${wholeTable} ORDER BY rowid; DROP TABLE ${wholeTable}`,
+  );
+  const all = { ...rows, isFirst: false };
+  return (await mergeBatch(connection, table, columns, merge, all)) || isChanged;
+}
+
+/** Merges what is in the batch, and drops it. */
+async function mergeBatch(
+  connection: DuckDBConnection,
+  table: Table,
+  columns: readonly Column[],
+  merge: MergeColumns,
+  rows: MergeRows,
+): Promise<boolean> {
+  const { cursor, deletedAt } = merge;
+  const target = tableName(table);
   let left = rows.rowCount;
   if (left > 1) left -= await keepNewest(connection, merge);
   const isSameKey = isSame(merge.keys);
@@ -94,6 +116,34 @@ export async function mergeRows(
   );
   await connection.run(`DROP TABLE ${batchTable}`);
   return true;
+}
+
+/**
+ * Leaves the rows that a deletion of the same batch will mark: of a key the last one that was no
+ * older than those before it. The batch is kept aside as a whole. Gives how many they are; without
+ * one, all is as it was.
+ */
+async function keepMarked(
+  connection: DuckDBConnection,
+  { keys, cursor, deletedAt, keepsDeleted }: MergeColumns,
+): Promise<number> {
+  if (deletedAt === undefined || !keepsDeleted) return 0;
+  const list = keys.map(({ name }) => quoteName(name)).join(", ");
+  const at = cursor && quoteName(cursor.name);
+  const newestBefore = `max(${at}) OVER (PARTITION BY ${list} ORDER BY rowid)`;
+  const isInOrder = at === undefined ? "true" : `${at} IS NOT DISTINCT FROM ${newestBefore}`;
+  await connection.run(`CREATE OR REPLACE TEMP TABLE _svc_marked AS
+    SELECT max(row) FILTER (WHERE NOT is_deleted) AS row FROM (
+      SELECT ${list}, rowid AS row, ${isDeleted(deletedAt)} AS is_deleted, ${isInOrder} AS is_in_order FROM ${batchTable}
+    ) WHERE is_in_order GROUP BY ${list} HAVING arg_max(is_deleted, row) AND NOT bool_and(is_deleted)`);
+  const found = await connection.runAndReadAll(`SELECT count(*) FROM ${markedTable}`);
+  const count = Number(found.getRows()[0]?.[0]);
+  if (count > 0)
+    await connection.run(
+      `CREATE TEMP TABLE _svc_whole AS FROM ${batchTable} ORDER BY rowid; DELETE FROM ${batchTable} WHERE rowid NOT IN (FROM ${markedTable})`,
+    );
+  await connection.run(`DROP TABLE ${markedTable}`);
+  return count;
 }
 
 /** Rows that are there say that they are deleted, and what says so is not among the others any more. */

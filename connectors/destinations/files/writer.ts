@@ -24,6 +24,7 @@ import { duckdbFailed } from "../duckdb/failures.ts";
 import { batchNeeds } from "../duckdb/fit.ts";
 import { createLineReader } from "../duckdb/lines.ts";
 import { notesColumn } from "../duckdb/notes.ts";
+import { mergeOf } from "../duckdb/open-stream.ts";
 import { sliceOf } from "../duckdb/slices.ts";
 import { createStage, type StagedBatch } from "../duckdb/stage.ts";
 import { shortTableName, typesByName } from "../duckdb/tables.ts";
@@ -33,7 +34,7 @@ import { removeLeftovers, removeReplaced } from "./leftovers.ts";
 import { type OpenManifest, openManifest, type SavedTable } from "./manifest.ts";
 import { openTables } from "./opening.ts";
 import type { Lake } from "./store.ts";
-import { isFree, mergeOf, nowText, type OpenStream, type Writing, working } from "./writing.ts";
+import { isFree, nowText, type OpenStream, type Writing, working } from "./writing.ts";
 
 /**
  * Opens a writer. Rows are gathered in a private folder and written in bulk; files, states and the

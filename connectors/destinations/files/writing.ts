@@ -4,7 +4,6 @@ import {
   type createCommitPace,
   type DestinationStream,
   destinationModeOf,
-  mergeKeys,
   streamKey,
   type TypesByName,
   type WriteCommand,
@@ -14,7 +13,7 @@ import type { Column } from "../duckdb/columns.ts";
 import type { Database } from "../duckdb/database.ts";
 import { duckdbFailed } from "../duckdb/failures.ts";
 import type { LineReader } from "../duckdb/lines.ts";
-import { type MergeColumns, mergeColumns, mergedBy } from "../duckdb/merge.ts";
+import { type MergeColumns, mergedBy } from "../duckdb/merge.ts";
 import type { Stage } from "../duckdb/stage.ts";
 import type { Manifest, OpenManifest, SavedFiles, SavedTable } from "./manifest.ts";
 import type { Lake } from "./store.ts";
@@ -67,20 +66,6 @@ export function describe(
     ...(state === undefined ? {} : { state }),
     ...(merge?.isKept ? { deduplicatedBy: mergedBy(merge) } : {}),
   };
-}
-
-/** How rows replace others of their key; undefined: they are added. */
-export function mergeOf(
-  { configured }: DestinationStream,
-  plan: WritePlan,
-  columns: readonly Column[],
-): MergeColumns | undefined {
-  if (destinationModeOf(configured) === "append_dedup")
-    return { ...mergeColumns(mergeKeys(configured), columns), isKept: true };
-  if (configured.sync_mode !== "full_refresh" || !plan.isResumed) return undefined;
-  // Of one full refresh no two rows have the stream's own key; the user's choice may be another.
-  const { keys } = mergeKeys({ ...configured, primary_key: [] });
-  return keys.length > 0 ? mergeColumns({ keys }, columns) : undefined;
 }
 
 /**

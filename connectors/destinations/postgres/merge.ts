@@ -50,6 +50,35 @@ export async function mergeStage(
   merge: Merge,
   streamId: string,
 ): Promise<void> {
+  const rest = [types, columns, merge, streamId] as const;
+  if (merge.deletedAt && merge.keepsDeleted)
+    await mergeRows(client, target, marked(staged, merge, merge.deletedAt), ...rest);
+  await mergeRows(client, target, staged, ...rest);
+}
+
+/**
+ * The rows that a deletion may mark, as they were before it: those that are there and no older than
+ * the ones that came before. Texts are compared byte by byte; arrays, since not every type has a
+ * maximum.
+ */
+function marked(staged: string, { keys, cursor }: Merge, deletedAt: Column): string {
+  const isThere = `${quoteName(deletedAt.name)} IS NULL`;
+  if (!cursor) return `(SELECT * FROM ${staged} WHERE ${isThere}) r`;
+  const own = `ARRAY[${text(cursor)}]`;
+  const newest = `max(${own}) FILTER (WHERE ${quoteName(cursor.name)} IS NOT NULL) OVER (PARTITION BY ${order(keys)} ORDER BY _svc_id)`;
+  return `(SELECT * FROM (SELECT *, ${newest} AS svc_newest FROM ${staged}) r
+    WHERE ${isThere} AND (svc_newest IS NULL OR ${own} >= svc_newest AND ${quoteName(cursor.name)} IS NOT NULL)) r`;
+}
+
+async function mergeRows(
+  client: Client,
+  target: string,
+  staged: string,
+  types: TableTypes,
+  columns: readonly Column[],
+  merge: Merge,
+  streamId: string,
+): Promise<void> {
   const { keys, cursor, deletedAt } = merge;
   const names = keys.map(({ name }) => quoteName(name)).join(", ");
   const list = columnList(columns);
@@ -97,6 +126,7 @@ export async function mergeStage(
       : `DELETE FROM ${target} t USING ${wonTable} w WHERE ${isSame} AND w.${at} IS NOT NULL`,
   );
   await insert(`SELECT ${list.join(", ")} FROM ${wonTable} WHERE ${at} IS NULL`);
+  await client.query(`DROP TABLE ${wonTable}`);
 }
 
 /** Name of the unique index on the keys: another one for other keys. */
