@@ -126,6 +126,11 @@ const frames = [
     around: (part: string) => `http({ baseUrl: "https://api.example.com", ${part} })`,
   },
   {
+    begins: "async *read(",
+    around: (part: string) =>
+      `defineSource({ id: "conn_a", version: "1.0.0", title: "A", spec: Type.Object({}), state: Type.Object({ updated_at: Timestamp() }), streams: [{ name: "cards", schema: Type.Object({ id: Type.Integer(), board_id: Type.String(), updated_at: Timestamp() }), primaryKey: ["id"], cursorField: "updated_at", syncModes: ["full_refresh", "incremental"] }], egress: http({ baseUrl: "https://api.example.com", auth: [] }), async check() {}, ${part} })`,
+  },
+  {
     begins: "async ",
     around: (part: string) =>
       `defineSource({ id: "conn_a", version: "1.0.0", title: "A", spec: Type.Object({}), streams: [], egress: http({ baseUrl: "https://api.example.com", auth: [] }), async check() {}, async *read() {}, ${part} })`,
@@ -140,7 +145,7 @@ async function partsOf(page: string): Promise<string> {
     if (!frame) throw new Error(`${page}: there is no frame for ${part.slice(0, 40)}`);
     return `export const part${parts.indexOf(part)} = ${frame.around(part)};\n`;
   });
-  return `import { defineSource, http, oauth2, Type } from "svc-connectors";\n${framed.join("")}`;
+  return `import { ConnectorError, checkpoint, defineSource, http, oauth2, pagesByCursor, records, Timestamp, Type } from "svc-connectors";\n${framed.join("")}`;
 }
 
 /** Settings of a project that has nothing but svc. */
