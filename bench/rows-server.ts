@@ -1,6 +1,6 @@
 /**
  * A loopback HTTPS provider with any number of small records, in pages of 1,000; pages are made
- * once, so that it costs little CPU. Started as a process of its own; prints one JSON line {port,
+ * once, so that it costs little CPU; after the last one they are empty. Started as a process of its own; prints one JSON line {port,
  * ca}. GET /v1/rows?page=n&pages=m. Argument: how long an answer takes, in ms; default 0.
  */
 import { createServer } from "node:https";
@@ -27,12 +27,15 @@ const bodies = Array.from({ length: distinctPages }, (_, page) => {
   return Buffer.from(`{"data":${JSON.stringify(rows)},"meta":{"page":${page}}}`);
 });
 
+const noRows = Buffer.from('{"data":[],"meta":{}}');
+
 const authority = await createCertificateAuthority();
-const server = createServer(await authority.issue(["bench.example.com"]), (request, response) => {
-  const page = Number(
-    new URL(request.url ?? "/", "https://bench.example.com").searchParams.get("page"),
-  );
-  const body = bodies[page % distinctPages] as Buffer;
+const names = ["bench.example.com", "localhost"];
+const server = createServer(await authority.issue(names), (request, response) => {
+  const query = new URL(request.url ?? "/", "https://bench.example.com").searchParams;
+  const page = Number(query.get("page"));
+  const isOver = query.has("pages") && page >= Number(query.get("pages"));
+  const body = isOver ? noRows : (bodies[page % distinctPages] as Buffer);
   response.writeHead(200, { "content-type": "application/json", "content-length": body.length });
   if (answerMs === 0) response.end(body);
   else setTimeout(() => response.end(body), answerMs);

@@ -1,6 +1,6 @@
 /**
  * The product: sandboxed worker, broker, validation, projection, leak scan, Airbyte messages out.
- * Arguments: port, CA file, pages.
+ * Arguments: port, CA file, pages, and what reads them: default the connector of this folder.
  */
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -13,8 +13,8 @@ import {
 } from "svc-connectors/host";
 
 tuneCollector();
-const [port, caFile, pages] = process.argv.slice(2);
-const connector = { name: "rows", url: new URL("./rows-connector/index.ts", import.meta.url).href };
+const [port, caFile, pages, reader = "./rows-connector/index.ts"] = process.argv.slice(2);
+const connector = { name: "rows", url: new URL(reader, import.meta.url).href };
 await using host = createHost({
   seams: {
     ca: readFileSync(String(caFile), "utf8"),
