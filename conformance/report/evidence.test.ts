@@ -39,6 +39,11 @@ describe("evidence within its limits", () => {
     });
   });
 
+  it("leaves out no less text than the note in its place has", () => {
+    const text = "a".repeat(60);
+    expect(showEvidence({ kind: "text", title: "t", text }, limits)).toMatchObject({ text });
+  });
+
   it("keeps marked messages and their neighbours", () => {
     expect(messages(1000, 500)).toEqual(["-498", "499", "500", "501!", "502", "-498"]);
   });

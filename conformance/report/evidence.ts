@@ -121,12 +121,15 @@ export function showEvidence(evidence: Evidence, limits: EvidenceLimits): ShownE
   }
 }
 
+/** A note in the place of less text than it has itself tells nothing. */
+const noteLength = 60;
+
 /**
  * The first two thirds and the last third of what fits, with a note between them. `around` stands
  * on both sides of it.
  */
 function cutText(text: string, maxLength: number, around = "\n"): string {
-  if (text.length <= maxLength) return text;
+  if (text.length <= maxLength + noteLength) return text;
   const head = text.slice(0, Math.ceil((maxLength * 2) / 3));
   const tail = text.slice(text.length - Math.floor(maxLength / 3));
   return `${head}${around}${leftOutNote(text.length - head.length - tail.length, "character")}${around}${tail}`;

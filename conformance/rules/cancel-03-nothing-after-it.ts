@@ -149,6 +149,7 @@ async function stateAfter(
         `${name} and resumed from its last state, ${stateText(state)}, ends with ${describeDifference({ missing, changed, extra: [] })}. Expected: every row in one of the two runs.`,
         messageEvidence("Until the cancel and after it", seen, [count - 1]),
         messageEvidence("Resumed", resumed, []),
+        exchangeEvidence("Requests of the resumed read", resumed.exchanges),
       );
   }
 }

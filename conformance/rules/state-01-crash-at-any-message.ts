@@ -1,5 +1,5 @@
 import { canonicalize } from "svc-connectors/host";
-import { messageEvidence } from "../contract/evidence.ts";
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { describeDifference } from "../derive/rows/rows.ts";
 import { type CrashRun, crashSweep } from "../derive/sweeps/crashes.ts";
@@ -18,7 +18,10 @@ export default defineRule({
   notApplicable: (lab) =>
     resumableStreams(lab).length === 0 ? "no stream can be resumed" : undefined,
   async run(lab, report) {
-    for (const crash of await crashSweep(lab)) {
+    const crashes = await crashSweep(lab);
+    if (crashes.length === 0)
+      report.untried("every read that could be resumed fails, also when nothing cuts it off");
+    for (const crash of crashes) {
       report.checked(crash.name);
       const { missing, changed } = crash.difference;
       if (missing.length + changed.length > 0) {
@@ -26,6 +29,11 @@ export default defineRule({
           `${crash.name}: resumed from ${JSON.stringify(crash.state ?? {})}, the run ends with ${describeDifference({ missing, changed, extra: [] })}.`,
           messageEvidence("Until the crash", crash.first, [crash.first.messages.length - 1]),
           messageEvidence("Resumed", crash.resumed, []),
+          exchangeEvidence("Last requests until the crash", crash.first.exchanges.slice(-2)),
+          exchangeEvidence(
+            "First requests of the resumed read",
+            crash.resumed.exchanges.slice(0, 2),
+          ),
         );
       }
       if (lab.settings.capabilities.delivery === "boundary") {
@@ -38,6 +46,10 @@ export default defineRule({
             `${crash.name}: rows that the state already covers come again, and they are not those at its cursor (${repeated.slice(0, 3).join(", ")}). Declare delivery: at_least_once in conformance.yaml if destinations must expect this.`,
             messageEvidence("Until the crash", crash.first, [crash.first.messages.length - 1]),
             messageEvidence("Resumed", crash.resumed, []),
+            exchangeEvidence(
+              "First requests of the resumed read",
+              crash.resumed.exchanges.slice(0, 2),
+            ),
           );
       }
     }
