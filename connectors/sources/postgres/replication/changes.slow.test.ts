@@ -167,6 +167,30 @@ describe.skipIf(findPostgres() === undefined)("changes from the log", () => {
     expect(tables.readCount).toBe(3);
   });
 
+  test("a run that may wait gets its turn when another reader of the slot has ended", async () => {
+    const database = await createDatabase("CREATE TABLE one (id int PRIMARY KEY)");
+    const settings = { replication: { publication: "svc", slot: newSlot() } };
+    const [first, second] = [createTables(database, settings), createTables(database, settings)];
+    await first.run();
+    second.states.set("one", first.states.get("one"));
+    const haveBegun = (count: number) =>
+      vi.waitFor(
+        async () => {
+          const sessions = `SELECT FROM pg_stat_activity WHERE backend_type = 'walsender' AND datname = '${database.name}' AND query LIKE 'START_REPLICATION%'`;
+          expect(await database.query(sessions)).toHaveLength(count);
+        },
+        { timeout: 60_000 },
+      );
+    const waiting = first.run(undefined, undefined, 3_600_000);
+    await haveBegun(1);
+    const behind = second.run(undefined, undefined, 3_600_000);
+    await haveBegun(2);
+    await database.query("INSERT INTO one VALUES (1)");
+    expect(await waiting).toEqual([]);
+    expect(await behind).toEqual([]);
+    expect(second.rows("one")).toEqual([{ id: 1 }]);
+  });
+
   test("inserts, updates, deletes, changed keys and large values that stay come to the table", async () => {
     const database = await createDatabase(`
       CREATE TABLE t (id int PRIMARY KEY, n numeric, body text);

@@ -3,12 +3,7 @@ import { ConnectorError } from "svc-connectors";
 import type { PostgresContext } from "../spec.ts";
 import { type Change, decodeChange, type Relation } from "./pgoutput.ts";
 import { tableKey } from "./server.ts";
-import {
-  openReplication,
-  type ReplicationSession,
-  replicationFailure,
-  type SlotMessage,
-} from "./session.ts";
+import { followSlot, openReplication, type SlotMessage } from "./session.ts";
 import type { Replication } from "./settings.ts";
 
 /** A change of a row, or of all of them. */
@@ -56,9 +51,6 @@ export interface ChangeLog {
 const maxKeptBytes = 32 * 1024 * 1024;
 /** Bytes that a kept change takes besides its own. */
 const keptHeadBytes = 200;
-/** The session of the last run may still be ending. */
-const busyTries = 40;
-const busyWaitMs = 500;
 
 interface Kept {
   readonly payload: Buffer;
@@ -122,7 +114,9 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
         reason: "its log names a table that it has not described",
       });
     };
-    const given = begun ?? messages(ctx, options, begin);
+    const { settings, confirmed } = options;
+    const given =
+      begun ?? followSlot(await openReplication(ctx), { ...settings, from: begin, confirmed });
     begun = undefined;
     for await (const message of given) {
       if (message.kind === "reached") {
@@ -160,31 +154,5 @@ function* replay({ items }: Store): Generator<LogItem> {
     if (last !== undefined && lsn > last) yield { kind: "commit", end: lsn };
     last = lsn;
     yield { kind: "change", change: decodeChange(payload) as RowChange, relation, lsn, time };
-  }
-}
-
-/** The slot's messages, once nobody else reads it any more. */
-async function* messages(
-  ctx: PostgresContext,
-  { settings: { slot, publication }, confirmed }: LogOptions,
-  from: bigint,
-): AsyncGenerator<SlotMessage> {
-  for (let tries = 1; ; tries++) {
-    let session: ReplicationSession | undefined;
-    let hasBegun = false;
-    try {
-      session = await openReplication(ctx);
-      for await (const message of session.stream({ slot, publication, from, confirmed })) {
-        hasBegun = true;
-        yield message;
-      }
-      return;
-    } catch (error) {
-      const isBusy = (error as { readonly code?: unknown } | null)?.code === "55006";
-      if (hasBegun || !isBusy || tries === busyTries) throw replicationFailure(error);
-    } finally {
-      session?.end();
-    }
-    await ctx.clock.sleep(busyWaitMs);
   }
 }

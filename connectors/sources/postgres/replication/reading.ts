@@ -24,12 +24,11 @@ import { formatLsn, parseLsn } from "./lsn.ts";
 import { type ChangeRows, createChangeRows } from "./rows.ts";
 import { flushLog, inspectServer, isOfLog, type Slot, tableKey, writtenNow } from "./server.ts";
 import {
+  followSlot,
   identify,
   openReplication,
   type ReplicationSession,
   replicationFailure,
-  type SlotMessage,
-  type StreamOptions,
 } from "./session.ts";
 import { addedColumns, type Replication } from "./settings.ts";
 import { untilChange } from "./wait.ts";
@@ -260,7 +259,7 @@ async function openRun(
     const { waitMs = 0 } = selection;
     const begun =
       waitMs > 0 && !exported && parts.length === ofLog.length
-        ? await untilChange(ctx, follow(replicating, { ...settings, from, confirmed }), waitMs)
+        ? await untilChange(ctx, followSlot(replicating, { ...settings, from, confirmed }), waitMs)
         : undefined;
     if (!exported && !begun) replicating.end();
     const border = exported?.lsn ?? (begun ? await writtenNow(session) : server.written);
@@ -274,20 +273,6 @@ async function openRun(
 }
 
 const least = (one: bigint, other: bigint) => (one < other ? one : other);
-
-/** What a slot says, in a session that ends with it. */
-async function* follow(
-  session: ReplicationSession,
-  options: StreamOptions,
-): AsyncGenerator<SlotMessage> {
-  try {
-    yield* session.stream(options);
-  } catch (error) {
-    throw replicationFailure(error);
-  } finally {
-    session.end();
-  }
-}
 
 /** The slot, unless there is none, or one that is of no use any more: then it is dropped. */
 async function usableSlot(

@@ -56,6 +56,10 @@ const settings = {
 const maxMessageBytes = 64 * 1024 * 1024;
 /** The server ends a session that says nothing for a minute. */
 const statusIntervalMs = 10_000;
+/** The session of the last run may still be ending. */
+const busyTries = 200;
+const busyWaitMs = 100;
+const objectInUse = "55006";
 const protocolVersion = 196_608;
 
 const malformed = () =>
@@ -70,7 +74,7 @@ export async function openReplication(ctx: PostgresContext): Promise<Replication
   stream.once("end", () => stream.destroy());
   stream.on("error", () => {});
   const messages = readMessages(stream);
-  const session = createSession(stream, messages);
+  const session = createSession(stream, messages, ctx.clock);
   const startup = Buffer.concat([Buffer.alloc(8), Buffer.from("user\0svc\0database\0svc\0\0")]);
   startup.writeUInt32BE(startup.length, 0);
   startup.writeUInt32BE(protocolVersion, 4);
@@ -81,7 +85,11 @@ export async function openReplication(ctx: PostgresContext): Promise<Replication
   return session;
 }
 
-function createSession(stream: Duplex, messages: AsyncGenerator<Message>): ReplicationSession {
+function createSession(
+  stream: Duplex,
+  messages: AsyncGenerator<Message>,
+  clock: PostgresContext["clock"],
+): ReplicationSession {
   const write = (type: string, body: Buffer) => {
     const head = Buffer.alloc(5);
     head.write(type, 0, "latin1");
@@ -96,10 +104,13 @@ function createSession(stream: Duplex, messages: AsyncGenerator<Message>): Repli
     },
     async *stream({ slot, publication, from, confirmed }) {
       const sendStatus = () => write("d", toStatus(confirmed));
-      sendQuery(
-        `START_REPLICATION SLOT "${slot}" LOGICAL ${formatLsn(from)} (proto_version '1', publication_names '"${publication}"')`,
-      );
-      await untilStreaming(messages);
+      for (let triesLeft = busyTries; ; triesLeft--) {
+        sendQuery(
+          `START_REPLICATION SLOT "${slot}" LOGICAL ${formatLsn(from)} (proto_version '1', publication_names '"${publication}"')`,
+        );
+        if (await isStreaming(messages, triesLeft > 0)) break;
+        await clock.sleep(busyWaitMs);
+      }
       sendStatus();
       const timer = setInterval(sendStatus, statusIntervalMs);
       try {
@@ -159,8 +170,16 @@ function sqlStateOf(body: Buffer): string {
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code) ? code : "XX000";
 }
 
-async function untilStreaming(messages: AsyncGenerator<Message>): Promise<void> {
-  for (;;) if ((await next(messages)).type === "W") return;
+/** False where somebody else reads the slot, if it may be asked for again. */
+async function isStreaming(messages: AsyncGenerator<Message>, mayBeBusy: boolean) {
+  try {
+    while ((await next(messages)).type !== "W");
+    return true;
+  } catch (error) {
+    if (!mayBeBusy || !(error instanceof ServerError) || error.code !== objectInUse) throw error;
+    await untilReady(messages);
+    return false;
+  }
 }
 
 /** The rows of an answer. */
@@ -228,6 +247,20 @@ export async function identify(session: ReplicationSession): Promise<ServerIdent
   return { system: `${system}/${timeline}` };
 }
 
+/** What a slot says, in a session that ends with it. */
+export async function* followSlot(
+  session: ReplicationSession,
+  options: StreamOptions,
+): AsyncGenerator<SlotMessage> {
+  try {
+    yield* session.stream(options);
+  } catch (error) {
+    throw replicationFailure(error);
+  } finally {
+    session.end();
+  }
+}
+
 /** The server's refusal of a command as an error of the table. */
 export function replicationFailure(error: unknown): unknown {
   if (!(error instanceof ServerError)) return error;
@@ -237,7 +270,7 @@ export function replicationFailure(error: unknown): unknown {
       return unusable(
         "all its replication slots are in use; an administrator raises max_replication_slots, or drops a slot that nobody needs (SELECT slot_name, active FROM pg_replication_slots)",
       );
-    case "55006": // object_in_use
+    case objectInUse:
       return unusable("the replication slot is in use: two runs cannot read it at a time");
     case "55000": // object_not_in_prerequisite_state
       return unusable(
