@@ -394,6 +394,12 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
     },
   }),
   "connector.delete": async (world) => ({ params: await manifestConnector(world) }),
+  "connector_report.create": async (world) => {
+    const params = await manifestConnector(world);
+    const { report } = exampleOf("connector_report.create") as { report: object };
+    const connector = { name: "orders", id: params.connector_id };
+    return { params, body: { report: { ...report, connector } } };
+  },
   "workspace.create": async (world) => ({
     ...(await administrator(world)),
     body: exampleOf("workspace.create"),

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { manifestCode } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openKit } from "../kit.ts";
 
@@ -37,6 +38,7 @@ test("a well-made one passes, and is not blamed for what its author cannot chang
     ...Object.fromEntries(rules.map((id) => [id, "pass"])),
     "STATE-09": "not-applicable",
   });
+  expect(report.connector.digest).toBe((await manifestCode(text)).digest);
 });
 
 const defects: readonly (readonly [

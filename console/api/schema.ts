@@ -45,6 +45,10 @@ export interface schemas {
   ChosenEventType: "job.succeeded" | "job.failed" | "job.cancelled" | "pipeline.failed" | "pipeline.recovered" | "pipeline.paused" | "pipeline.degraded" | "activation.failed" | "activation.recovered" | "activation.degraded" | "schema.changed" | "approval.created" | "approval.decided" | "approval.expired" | "credential.needs_reauth" | "credential.expiring" | "webhook_endpoint.disabled";
   Client: "api" | "cli" | "mcp";
   Column: { name: string; type: string };
+  ConformanceReport: { connector_id: string; verdict: schemas["ConformanceVerdict"]; kit_version: string; tried_at: string; kept_at: string; tried_code: schemas["TriedCode"]; counts: schemas["RuleCounts"]; connector_version: string | null; target: string; profiles: (string)[]; duration_ms: number; run_count: number; remarks: (string)[]; rules: (schemas["TriedRule"])[] };
+  ConformanceReportResponse: { request_id: schemas["RequestId"]; data: schemas["ConformanceReport"] };
+  ConformanceSummary: { verdict: schemas["ConformanceVerdict"]; kit_version: string; tried_at: string; kept_at: string; tried_code: schemas["TriedCode"]; counts: schemas["RuleCounts"] };
+  ConformanceVerdict: "passed" | "failed" | "unusable";
   ConnectedAccount: { credential_handle: schemas["CredentialHandle"]; credential_id: string; connector_id: string; status: schemas["CredentialStatus"]; granted_scopes: (string)[]; expires_at?: string | undefined };
   ConnectedAccountResponse: { request_id: schemas["RequestId"]; data: schemas["ConnectedAccount"] };
   Connection: { connection_id: string; workspace_id: string; pipeline_id: string; source_id: string; destination_id: string; name: schemas["Name"]; status: schemas["PipelineStatus"]; created_at: string };
@@ -52,14 +56,15 @@ export interface schemas {
   ConnectionListResponse: { request_id: schemas["RequestId"]; data: schemas["ConnectionList"] };
   ConnectionMethod: "self_hosted" | "cloud";
   ConnectionResponse: { request_id: schemas["RequestId"]; data: schemas["Connection"] };
-  Connector: { connector_id: string; name: string; type: schemas["ConnectorType"]; category: schemas["ConnectorCategory"]; auth_types: (schemas["AuthType"])[]; release_stage: schemas["ReleaseStage"]; supports: schemas["ConnectorFeatures"]; enabled: boolean; documentation_url: string | null };
+  Connector: { connector_id: string; name: string; type: schemas["ConnectorType"]; category: schemas["ConnectorCategory"]; auth_types: (schemas["AuthType"])[]; release_stage: schemas["ReleaseStage"]; supports: schemas["ConnectorFeatures"]; added: boolean; enabled: boolean; documentation_url: string | null };
   ConnectorCategory: "email_marketing" | "social_media" | "finance" | "productivity" | "database" | "webhook" | "other";
   ConnectorFeatures: { full_refresh: boolean; incremental: boolean; namespaces: boolean; ssl: boolean };
   ConnectorList: { items: (schemas["Connector"])[]; next_cursor: string | null; has_more: boolean };
   ConnectorListResponse: { request_id: schemas["RequestId"]; data: schemas["ConnectorList"] };
   ConnectorType: "source" | "destination" | "row_destination";
-  ConnectorWithStreams: { connector_id: string; name: string; type: schemas["ConnectorType"]; category: schemas["ConnectorCategory"]; auth_types: (schemas["AuthType"])[]; release_stage: schemas["ReleaseStage"]; supports: schemas["ConnectorFeatures"]; enabled: boolean; documentation_url: string | null; streams_preview: (schemas["StreamPreview"])[]; limits: { max_tables: number }; manifest: string | null; manifest_facts: schemas["ManifestFacts"] | null; source_image: string | null; allowed_hosts: (string)[] | null; image_facts: schemas["ImageFacts"] | null };
+  ConnectorWithStreams: { connector_id: string; name: string; type: schemas["ConnectorType"]; category: schemas["ConnectorCategory"]; auth_types: (schemas["AuthType"])[]; release_stage: schemas["ReleaseStage"]; supports: schemas["ConnectorFeatures"]; added: boolean; enabled: boolean; documentation_url: string | null; streams_preview: (schemas["StreamPreview"])[]; limits: { max_tables: number }; manifest: string | null; manifest_facts: schemas["ManifestFacts"] | null; source_image: string | null; allowed_hosts: (string)[] | null; image_facts: schemas["ImageFacts"] | null; conformance: schemas["ConformanceSummary"] | null };
   ConnectorWithStreamsResponse: { request_id: schemas["RequestId"]; data: schemas["ConnectorWithStreams"] };
+  CreateConnectorReportRequest: { report: schemas["KitReport"] };
   CreateConnectorRequest: { name: string; manifest?: string | undefined; source_image?: string | undefined; allowed_hosts?: (string)[] | undefined };
   CreateCredentialMailerTokenRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; connector_id?: string | undefined; connection_method?: schemas["ConnectionMethod"] | undefined; secrets_expire_at?: string | null | undefined; base_url?: string | undefined; api_token: string; name?: schemas["Name"] | undefined; credential_handle?: string | undefined };
   CreateCredentialRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; secrets_expire_at?: string | null | undefined; connector_id: string; name?: schemas["Name"] | undefined; auth_type?: "api_key" | "basic" | "custom" | undefined; secrets: Record<string, string>; metadata?: Record<string, unknown> | undefined };
@@ -160,6 +165,9 @@ export interface schemas {
   JobWithPartsResponse: { request_id: schemas["RequestId"]; data: schemas["JobWithParts"] };
   KeptConnector: { connector_id: string; name: string; spec_version: string; secret_fields: (string)[]; manifest_facts: schemas["ManifestFacts"] | null; source_image: string | null; image_facts: schemas["ImageFacts"] | null };
   KeptConnectorResponse: { request_id: schemas["RequestId"]; data: schemas["KeptConnector"] };
+  KeptReport: { connector_id: string; verdict: schemas["ConformanceVerdict"] };
+  KeptReportResponse: { request_id: schemas["RequestId"]; data: schemas["KeptReport"] };
+  KitReport: { format: "1"; kitVersion: string; connector: { id?: string | undefined; version?: string | undefined; digest?: string | undefined }; target: string; profiles: (string)[]; startedAt: string; durationMs: number; runCount: number; verdict: schemas["ConformanceVerdict"]; remarks: (string)[]; rules: ({ id: string; level: schemas["RuleLevel"]; profile: string; title: string; why: string; fix: string; result: schemas["RuleResult"]; subjectCount: number; problems: ({ sentence: string })[]; reason?: string | undefined })[] };
   LastJob: { job_id: string; job_type: schemas["JobType"]; status: schemas["JobStatus"]; created_at: string; ended_at: string | null };
   LeftOut: { stream: string; values: number; columns: (string)[] };
   ListJobLogsResponse: { request_id: schemas["RequestId"]; data: schemas["ListJobLogsResult"] };
@@ -255,6 +263,9 @@ export interface schemas {
   RowOperation: "insert" | "update" | "upsert" | "mirror" | "append";
   RowsPerDay: { time_zone: string; days: (schemas["DayRows"])[] };
   RowsPerDayResponse: { request_id: schemas["RequestId"]; data: schemas["RowsPerDay"] };
+  RuleCounts: { pass: number; fail: number; warn: number; waived: number; "not-applicable": number; "left-out": number; vacuous: number; error: number };
+  RuleLevel: "MUST" | "SHOULD";
+  RuleResult: "pass" | "fail" | "warn" | "waived" | "not-applicable" | "left-out" | "vacuous" | "error";
   RunReverseEtlActivationRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; fullResync?: boolean | undefined; dryRun?: boolean | undefined };
   RunReverseEtlActivationResult: { runId: string; activationId: string; status: "queued" };
   RunReverseEtlActivationResultOrApprovalResponse: { request_id: schemas["RequestId"]; data: schemas["RunReverseEtlActivationResult"] | schemas["Approval"] };
@@ -289,6 +300,8 @@ export interface schemas {
   SyncPipelineRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; streams?: (schemas["StreamName"])[] | undefined; full_refresh?: boolean | undefined; confirm_deletes?: boolean | undefined };
   SyncState: "running" | "queued" | "failed" | "paused" | "pending" | "incomplete" | "synced";
   TableQuery: { name: string };
+  TriedCode: "same" | "other" | "unknown";
+  TriedRule: { id: string; level: schemas["RuleLevel"]; profile: string; title: string; why: string; fix: string; result: schemas["RuleResult"]; reason: string | null; subject_count: number; problem_count: number; problems: (string)[] };
   Trigger: "manual" | "schedule" | "api" | "approval";
   UpdateApprovalPolicyRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; requires_approval?: boolean | undefined; require_distinct_approver?: boolean | undefined };
   UpdateConnectorRequest: { manifest?: string | undefined; source_image?: string | undefined; allowed_hosts?: (string)[] | undefined };
@@ -580,6 +593,32 @@ export interface paths {
       responses: {
         200: { headers: Headers; content: { "application/json": schemas["GetConnectorSpecResponse"] } };
         404: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        422: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        default: { headers: Headers; content: { "application/json": schemas["Error"] } };
+      };
+    };
+  };
+  "/connectors/{connector_id}/conformance": {
+    get: {
+      parameters: { query?: never; header?: { "X-Svc-Client"?: schemas["Client"] | undefined }; path: { "connector_id": string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: Headers; content: { "application/json": schemas["ConformanceReportResponse"] } };
+        404: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        422: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        default: { headers: Headers; content: { "application/json": schemas["Error"] } };
+      };
+    };
+    post: {
+      parameters: { query?: never; header?: { "X-Svc-Client"?: schemas["Client"] | undefined; "X-Svc-Execution-Mode"?: schemas["ExecutionMode"] | undefined; "Idempotency-Key"?: string | undefined }; path: { "connector_id": string }; cookie?: never };
+      requestBody: { content: { "application/json": schemas["CreateConnectorReportRequest"] } };
+      responses: {
+        200: { headers: Headers; content: { "application/json": schemas["KeptReportResponse"] } };
+        202: { headers: Headers; content: { "application/json": schemas["ApprovalResponse"] } };
+        403: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        404: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        409: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        412: { headers: Headers; content: { "application/json": schemas["Error"] } };
         422: { headers: Headers; content: { "application/json": schemas["Error"] } };
         default: { headers: Headers; content: { "application/json": schemas["Error"] } };
       };

@@ -22,6 +22,7 @@ import {
   type Terminal,
   UsageError,
 } from "svc-connectors/host";
+import type { GivenReport } from "../connectors/conformance.ts";
 import { type GivenImage, imageDigest, nameOfImage } from "../connectors/images.ts";
 import { maxManifestLength, moduleAt, noPackage, toPlace } from "../connectors/places.ts";
 import type { OperatorData } from "../operator/operator.ts";
@@ -55,15 +56,17 @@ export const buildConnectors: CommandBuilder = (command, terminal) => {
     .option("--digest <DIGEST>", "only this code: what svc connectors digest has shown")
     .option(...allowHostFlag())
     .option(...exposeSecretFlag())
+    .option("--report <FILE>", "what svc conformance --report json has found: shown beside it")
     .option(...jsonFlag)
     .addHelpText("after", "\nExample: svc connectors add ./helpdesk")
     .action(
       failingInOneLine(async (connector, options) => {
-        const { sandbox, digest, json } = options;
+        const { sandbox, digest, report: file, json } = options;
         const may = { hosts: options.allowHost ?? [], exposed: options.exposeSecret ?? [] };
+        const report = file === undefined ? undefined : await readReport(file, terminal);
         await using operator = await openOperator(terminal, options);
         const given = await givenConnector(connector, terminal, may);
-        const body = { ...given, sandbox, digest };
+        const body = { ...given, sandbox, digest, report };
         const made = await operator.run("connector.add", { body });
         await answer(terminal, json, made, () => describeMade(made));
       }),
@@ -148,6 +151,25 @@ async function givenConnector(
     throw new UsageError(`the manifest is larger than ${maxManifestLength} bytes`);
   const text = await readFile(place.path, "utf8");
   return { manifest: { name: nameOfManifest(place.path), text } };
+}
+
+/** A report without its evidence, which may be long and stays with its author. @throws UsageError */
+async function readReport(file: string, { cwd }: Pick<Terminal, "cwd">): Promise<GivenReport> {
+  const text = await readFile(resolve(cwd, file), "utf8").catch(() => {
+    throw new UsageError(`the report cannot be read: "${printable(file, 300)}"`);
+  });
+  try {
+    const { rules, ...report } = JSON.parse(text) as GivenReport;
+    const short = ({ problems, ...rule }: GivenReport["rules"][number]) => ({
+      ...rule,
+      problems: problems.map(({ sentence }) => ({ sentence })),
+    });
+    return { ...report, rules: rules.map(short) };
+  } catch {
+    throw new UsageError(
+      `"${printable(file, 300)}" is no report: svc conformance … --report json --out ${printable(file, 300)} makes one`,
+    );
+  }
 }
 
 /** In the form that ids and tables take. @throws UsageError */

@@ -49,6 +49,32 @@ spec:
       api_token: { type: string, title: API token, airbyte_secret: true }
 `;
 
+const ordersReport = {
+  format: 1,
+  kitVersion: "0.9.0",
+  connector: { name: "orders", id: "conn_orders" },
+  target: "worker",
+  profiles: ["core"],
+  startedAt: "2026-11-20T09:30:00.000Z",
+  durationMs: 8_200,
+  runCount: 310,
+  verdict: "passed",
+  remarks: [],
+  rules: [
+    {
+      id: "LEAK-01",
+      level: "MUST",
+      profile: "core",
+      title: "No secret leaves",
+      why: "Whoever reads the output would have it.",
+      fix: "Declare the setting as a secret.",
+      result: "pass",
+      subjectCount: 310,
+      problems: [],
+    },
+  ],
+};
+
 export const examples: Readonly<Record<string, object>> = {
   "member.update": { role: "editor" },
   "invitation.create": {
@@ -68,6 +94,7 @@ export const examples: Readonly<Record<string, object>> = {
   "mailer.preview": mailerAccount,
   "connector.create": { name: "orders", manifest: ordersManifest },
   "connector.update": { manifest: ordersManifest },
+  "connector_report.create": { report: ordersReport },
   "credential.create": {
     connector_id: "conn_postgres",
     name: "Shop database",

@@ -179,6 +179,7 @@ export const reasons = {
   },
   oauth_denied: { status: 422, message: "The provider, or its user, denied access." },
   connector_refused: { status: 422, message: "The connector cannot be added." },
+  report_refused: { status: 422, message: "The conformance report cannot be kept." },
   entities_not_supported: {
     status: 422,
     message: "This connector has nothing to choose settings from.",

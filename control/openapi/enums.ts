@@ -3,6 +3,12 @@
  * document refers to it, and generated clients have one type for it.
  */
 import { connectorCategories, destinationSyncModes, rowOperations } from "svc-connectors/host";
+import {
+  conformanceVerdicts,
+  ruleLevels,
+  ruleResults,
+  triedCodes,
+} from "../connectors/conformance.ts";
 import { authTypes } from "../connectors/describe.ts";
 import { connectorTypes } from "../connectors/registry.ts";
 import { categories } from "../contract/operation.ts";
@@ -43,6 +49,7 @@ const enumerations: Readonly<Record<string, readonly string[]>> = {
   CheckStatus: ["succeeded", "failed"],
   ChangeCategory: Object.keys(categories),
   Client: clients,
+  ConformanceVerdict: conformanceVerdicts,
   ConnectorCategory: connectorCategories,
   ConnectorType: connectorTypes,
   CredentialAuthType: credentialAuthTypes,
@@ -80,6 +87,8 @@ const enumerations: Readonly<Record<string, readonly string[]>> = {
   ReleaseStage: ["alpha", "beta", "ga"],
   ResourceStatus: ["active", "error", "disabled"],
   Role: roles,
+  RuleLevel: ruleLevels,
+  RuleResult: ruleResults,
   RowOperation: rowOperations,
   RunStatus: runStatuses,
   SchemaChangePolicy: schemaChangePolicies,
@@ -87,6 +96,7 @@ const enumerations: Readonly<Record<string, readonly string[]>> = {
   SessionStatus: ["active", "expired", "revoked"],
   SyncMode: ["full_refresh", "incremental"],
   SyncState: syncStates,
+  TriedCode: triedCodes,
   Trigger: triggers,
 };
 

@@ -4,11 +4,7 @@
  * the operator's, who says which images that holds for.
  */
 import { type Static, Type } from "typebox";
-import {
-  type AddedConnector,
-  keepConnector,
-  removeConnector,
-} from "../connectors/added.ts";
+import { type AddedConnector, keepConnector, removeConnector } from "../connectors/added.ts";
 import { secretFieldsOf } from "../connectors/configuration.ts";
 import { tellAdded } from "../connectors/follow.ts";
 import type { GivenImage } from "../connectors/images.ts";

@@ -2,6 +2,7 @@
 import { type CatalogStream, connectorCategories, releaseStages } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { secretFieldsOf } from "../connectors/configuration.ts";
+import { ConformanceSummary, summaryOf } from "../connectors/conformance.ts";
 import {
   accountFieldsOf,
   authTypes,
@@ -41,6 +42,7 @@ const connectorFields = {
     },
     { title: "ConnectorFeatures" },
   ),
+  added: Type.Boolean({ description: "It does not come with svc: it was added to this instance." }),
   enabled: Type.Boolean({ description: "False: nothing new can be started with it." }),
   documentation_url: Nullable(Type.String()),
 };
@@ -76,6 +78,7 @@ export async function toConnector(
       namespaces: isDatabase || catalog.some((stream) => stream.namespace !== undefined),
       ssl: manifest.egress.kind !== "file",
     },
+    added: definition.added !== undefined,
     enabled,
     documentation_url: definition.documentationUrl,
   };
@@ -202,6 +205,7 @@ export const getConnector = defineRead({
         Type.Array(Type.String(), { description: "Hosts that requests of the image may go to." }),
       ),
       image_facts: Nullable(ImageFacts),
+      conformance: Nullable(ConformanceSummary),
     },
     { title: "ConnectorWithStreams" },
   ),
@@ -217,6 +221,7 @@ export const getConnector = defineRead({
       manifest: definition.added?.manifestText?.text ?? null,
       manifest_facts: factsOf(definition),
       ...(await shownImage(ctx, definition)),
+      conformance: await summaryOf(ctx.db, definition),
     };
   },
 });

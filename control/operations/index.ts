@@ -7,6 +7,7 @@ import { auditOperations } from "./audit.ts";
 import { auditExportOperations } from "./audit-export.ts";
 import { checkOperations } from "./checks.ts";
 import { connectionOperations } from "./connections.ts";
+import { connectorReportOperations } from "./connector-reports.ts";
 import { connectorWriteOperations } from "./connector-writes.ts";
 import { connectorOperations } from "./connectors.ts";
 import { credentialOperations } from "./credentials.ts";
@@ -52,6 +53,7 @@ export const operations: readonly Operation[] = [
   ...invitationOperations,
   ...connectorOperations,
   ...connectorWriteOperations,
+  ...connectorReportOperations,
   ...mailerOperations,
   ...credentialOperations,
   ...oauthOperations,

@@ -9,6 +9,7 @@ import {
   removeConnector,
 } from "../connectors/added.ts";
 import { secretFieldsOf } from "../connectors/configuration.ts";
+import { GivenReport, keepReport } from "../connectors/conformance.ts";
 import { problemOf, tellAdded } from "../connectors/follow.ts";
 import { digestOf, type GivenImage } from "../connectors/images.ts";
 import type { InspectedConnector } from "../connectors/inspect.ts";
@@ -48,6 +49,7 @@ export const AddConnectorBody = StrictObject({
   digest: Type.Optional(
     Type.String({ description: "Of the code or the image that was looked at." }),
   ),
+  report: Type.Optional(GivenReport),
 });
 
 const facts = {
@@ -92,7 +94,7 @@ export const addConnector = defineOperatorWrite({
   isRepeatable: true,
   body: AddConnectorBody,
   data: MadeConnector,
-  errors: ["connector_refused"],
+  errors: ["connector_refused", "report_refused"],
   async prepare({ services, signal }, { body }) {
     const { path, package: name, manifest, image, sandbox, digest } = body;
     const given = [path, name, manifest, image].filter((one) => one !== undefined);
@@ -101,9 +103,10 @@ export const addConnector = defineOperatorWrite({
     const wall = sandbox ?? (manifest || image ? "process" : untrusted);
     return await services.connectors.inspect(placeOf(body), { sandbox: wall, digest, signal });
   },
-  async commit(tx, { now }, _input, inspected: InspectedConnector) {
+  async commit(tx, { now }, { body: { report } }, inspected: InspectedConnector) {
     const before = await keepConnector(tx, inspected, "command", now);
     const { manifest, code, image, sandbox } = inspected;
+    if (report) await keepReport(tx, { id: manifest.id, code_digest: code }, report, now);
     return {
       data: {
         connector_id: manifest.id,

@@ -275,6 +275,15 @@ export interface Tables {
     /** What was made with it is kept, and cannot run. */
     removed_at: Date | null;
   };
+  /** What the conformance kit has found of one of them, the last time. */
+  connector_reports: {
+    connector_id: string;
+    /** Of the code that was tried. Null: the report does not say. */
+    code_digest: string | null;
+    /** JSON text. */
+    report: string;
+    kept_at: Date;
+  };
   credentials: {
     id: string;
     workspace_id: string;

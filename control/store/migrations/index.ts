@@ -21,6 +21,7 @@ import * as parallelStreams from "./0023-parallel-streams.ts";
 import * as manifestConnectors from "./0024-manifest-connectors.ts";
 import * as replicationLag from "./0025-replication-lag.ts";
 import * as imageConnectors from "./0027-image-connectors.ts";
+import * as connectorReports from "./0028-connector-reports.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-control": control,
@@ -44,4 +45,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0024-manifest-connectors": manifestConnectors,
   "0025-replication-lag": replicationLag,
   "0027-image-connectors": imageConnectors,
+  "0028-connector-reports": connectorReports,
 };
