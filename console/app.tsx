@@ -12,7 +12,9 @@ import { Shell } from "./parts/shell.tsx";
 import { Loading, ProblemNote } from "./parts/states.tsx";
 
 const Home = lazy(() => import("./pages/home.tsx"));
-const Connectors = lazy(() => import("./pages/endpoints.tsx"));
+const Endpoints = lazy(() => import("./pages/endpoints.tsx"));
+const Connectors = lazy(() => import("./pages/connectors.tsx"));
+const Connector = lazy(() => import("./pages/connector.tsx"));
 const NewEndpoint = lazy(() => import("./pages/endpoint-new.tsx"));
 const Endpoint = lazy(() => import("./pages/endpoint.tsx"));
 const Pipelines = lazy(() => import("./pages/pipelines.tsx"));
@@ -110,14 +112,14 @@ const Pages = () => (
   <Switch>
     <Route path="/" component={Home} />
     <Route path="/sources">
-      <Connectors kind="source" />
+      <Endpoints kind="source" />
     </Route>
     <Route path="/sources/new/:connector?">
       {({ connector }) => <NewEndpoint kind="source" connector={connector} key={connector} />}
     </Route>
     <Route path="/sources/:id">{({ id }) => <Endpoint kind="source" id={id} key={id} />}</Route>
     <Route path="/destinations">
-      <Connectors kind="destination" />
+      <Endpoints kind="destination" />
     </Route>
     <Route path="/destinations/new/:connector?">
       {({ connector }) => <NewEndpoint kind="destination" connector={connector} key={connector} />}
@@ -125,6 +127,8 @@ const Pages = () => (
     <Route path="/destinations/:id">
       {({ id }) => <Endpoint kind="destination" id={id} key={id} />}
     </Route>
+    <Route path="/connectors" component={Connectors} />
+    <Route path="/connectors/:id">{({ id }) => <Connector id={id} key={id} />}</Route>
     <Route path="/pipelines" component={Pipelines} />
     <Route path="/pipelines/new/:kind?/:id?">
       {({ kind, id }) => <NewPipeline kind={kind} id={id} />}

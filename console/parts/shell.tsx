@@ -42,6 +42,7 @@ const places: readonly (readonly Place[])[] = [
     },
   ],
   [
+    { to: "/connectors", label: "Connectors", icon: "connector" },
     { to: "/approvals", label: "Approvals", icon: "approval" },
     { to: "/people", label: "People", icon: "people" },
     { to: "/access", label: "Sessions", icon: "key" },

@@ -1,0 +1,178 @@
+import { Alert, Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+import { api, ask } from "../api/client.ts";
+import type { schemas } from "../api/schema.ts";
+import { plural, spoken } from "../model/words.ts";
+import { Conformance } from "../parts/conformance.tsx";
+import { Head } from "../parts/head.tsx";
+import { LongText } from "../parts/long-text.tsx";
+import { useMe } from "../parts/me.tsx";
+import { SearchedList } from "../parts/searched-list.tsx";
+import { Loaded } from "../parts/states.tsx";
+import { Ago } from "../parts/status.tsx";
+
+type Connector = schemas["ConnectorWithStreams"];
+
+/** One connector: what it is, where its requests go, what it reads, and what the kit has found. */
+export default function ConnectorPage({ id }: { readonly id: string }) {
+  const query = useQuery({
+    queryKey: ["in", "connectors", id],
+    queryFn: () =>
+      ask(api.GET("/connectors/{connector_id}", { params: { path: { connector_id: id } } })),
+  });
+  return (
+    <Loaded query={query}>
+      {(connector) => (
+        <>
+          <Head title={connector.name} up={{ to: "/connectors", label: "Connectors" }}>
+            <Use connector={connector} />
+          </Head>
+          <div className="stack">
+            <div className="columns">
+              <Facts connector={connector} />
+              <Streams connector={connector} />
+            </div>
+            {connector.added ? <Conformance connector={connector} /> : null}
+            <Manifest connector={connector} />
+          </div>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Use({ connector }: { readonly connector: Connector }) {
+  const { mayWrite } = useMe();
+  const { type, enabled, connector_id: id } = connector;
+  if (!mayWrite || !enabled || type === "row_destination") return null;
+  return (
+    <Button component={Link} href={`/${type}s/new/${id}`}>
+      Add a {type}
+    </Button>
+  );
+}
+
+function Facts({ connector }: { readonly connector: Connector }) {
+  const {
+    type,
+    category,
+    auth_types: types,
+    release_stage: stage,
+    documentation_url: url,
+  } = connector;
+  const facts: readonly (readonly [name: string, value: ReactNode])[] = [
+    ["Kind", spoken(type)],
+    ["For", spoken(category)],
+    ["Stage", stage === "ga" ? "Stable" : spoken(stage)],
+    ["From", connector.added ? "Added to this instance" : "Comes with svc"],
+    ["Login", types.map(spoken).join(", ")],
+    ...factsOfManifest(connector),
+    ...factsOfImage(connector),
+    ["Id", <code key="id">{connector.connector_id}</code>],
+    ...(url === null || !/^https:/.test(url)
+      ? []
+      : [
+          [
+            "Documentation",
+            <a key="url" href={url} rel="noreferrer" target="_blank">
+              {url}
+            </a>,
+          ] as const,
+        ]),
+  ];
+  return (
+    <section className="panel" style={{ alignSelf: "start" }}>
+      <h2>What it is</h2>
+      {connector.enabled ? null : (
+        <Alert color="yellow" variant="light" mb="md">
+          Disabled by the operator: nothing new begins with it.
+        </Alert>
+      )}
+      <dl className="facts">
+        {facts.map(([name, value]) => (
+          <div key={name} style={{ display: "contents" }}>
+            <dt>{name}</dt>
+            <dd>
+              <bdi>{value}</bdi>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function factsOfManifest({ manifest_facts: facts }: Connector) {
+  if (facts === null) return [];
+  return [
+    ["Requests go to", facts.reaches.join(", ")],
+    ["Changed", <Ago key="at" at={facts.updated_at} />],
+    ["Digest", <code key="digest">{facts.digest}</code>],
+  ] as const;
+}
+
+function factsOfImage({ source_image: image, image_facts: facts }: Connector) {
+  if (facts === null) return [];
+  const { exposed_secrets: exposed } = facts;
+  return [
+    ...(image === null ? [] : [["Image", <code key="image">{image}</code>] as const]),
+    ["Requests go to", facts.reaches.join(", ")],
+    ["Changed", <Ago key="at" at={facts.updated_at} />],
+    ["Secrets that it sees", exposed.length === 0 ? "None" : exposed.join(", ")],
+  ] as const;
+}
+
+function Streams({ connector }: { readonly connector: Connector }) {
+  const { streams_preview: streams, manifest_facts: facts, type } = connector;
+  const missing = facts?.missing_streams ?? [];
+  if (type !== "source") return null;
+  return (
+    <section className="stack" style={{ alignContent: "start" }}>
+      <h2 className="section" style={{ margin: 0 }}>
+        Streams
+      </h2>
+      {missing.length === 0 ? null : (
+        <Alert
+          color="yellow"
+          variant="light"
+          title={`${plural(missing.length, "stream")} cannot be read here`}
+        >
+          {missing.map(({ stream, path, problem }) => (
+            <div key={stream}>
+              <bdi>{stream}</bdi>: <code>{path}</code> <LongText text={problem} />
+            </div>
+          ))}
+        </Alert>
+      )}
+      {streams.length === 0 ? (
+        <div className="panel dim">Which there are depends on the account or database.</div>
+      ) : (
+        <SearchedList items={streams}>
+          {({ name, fields, sync_modes: modes }) => (
+            <li key={name} className="stream-name">
+              <bdi className="name">{name}</bdi>
+              <span className="dim">
+                {plural(fields.length, "column")}
+                {modes.includes("incremental") ? ", what changed" : ""}
+              </span>
+            </li>
+          )}
+        </SearchedList>
+      )}
+    </section>
+  );
+}
+
+function Manifest({ connector: { manifest } }: { readonly connector: Connector }) {
+  if (manifest === null) return null;
+  return (
+    <details className="panel rules">
+      <summary>The manifest</summary>
+      <pre className="code" dir="ltr">
+        {manifest}
+      </pre>
+    </details>
+  );
+}

@@ -1,0 +1,32 @@
+import { useConnectors } from "../model/queries.ts";
+import { spoken } from "../model/words.ts";
+import { Head } from "../parts/head.tsx";
+import { NamedList } from "../parts/named-list.tsx";
+import { Row } from "../parts/row.tsx";
+
+/** What this instance can read from and write to: what comes with svc, and what was added. */
+export default function Connectors() {
+  const connectors = useConnectors();
+  return (
+    <>
+      <Head title="Connectors" />
+      <NamedList query={connectors} empty={{ title: "No connectors", text: "None is here." }}>
+        {({ connector_id: id, name, type, category, added, enabled, release_stage: stage }) => (
+          <Row
+            key={id}
+            to={`/connectors/${id}`}
+            name={name}
+            badge={added ? "Added" : undefined}
+            detail={spoken(type)}
+            later={spoken(category)}
+            right={
+              <span className="dim">
+                {enabled ? (stage === "ga" ? "" : spoken(stage)) : "Disabled"}
+              </span>
+            }
+          />
+        )}
+      </NamedList>
+    </>
+  );
+}
