@@ -156,15 +156,23 @@ export async function commit(
   await reportCommitted(writing, stream, generation.state);
 }
 
+/** So many bytes of rows are written before their memory is given back. */
+const mostRemembered = 16 * 1024 * 1024;
+
 /** Empties the stage, whose rows are in the table now, and tells the caller. */
 export async function reportCommitted(
-  { pace, command }: Writing,
+  { database, connection, pace, command, remembered }: Writing,
   { saved, stage }: OpenStream,
   state: JsonValue | undefined,
 ): Promise<void> {
   const rowCount = stage.rowCount;
+  remembered.byteCount += stage.byteCount;
   await stage.clear();
   pace.committed();
+  if (remembered.byteCount >= mostRemembered) {
+    remembered.byteCount = 0;
+    await database.trim(connection);
+  }
   command.onCommitted?.({
     stream: saved.stream,
     rowCount,

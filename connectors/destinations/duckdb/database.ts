@@ -21,6 +21,11 @@ export interface Database extends AsyncDisposable {
   transaction<T>(connection: DuckDBConnection, work: () => Promise<T>): Promise<T>;
   /** Writes what is only in the log into the file, when nobody else writes. */
   checkpoint(connection: DuckDBConnection): Promise<void>;
+  /**
+   * Has DuckDB forget what the file has, which it would keep up to its limit. Does nothing while the
+   * file has other users, whose statements may need the room.
+   */
+  trim(connection: DuckDBConnection): Promise<void>;
 }
 
 interface Opened {
@@ -35,6 +40,8 @@ interface Shared {
   userCount: number;
   /** The last transaction; the next one waits for it. */
   queue: Promise<unknown>;
+  /** The last time that memory was given back: no other connection begins meanwhile. */
+  trimming: Promise<void>;
 }
 
 const files = new Map<string, Shared>();
@@ -55,6 +62,7 @@ export async function openDatabase(file: string, tableCount = 1): Promise<Databa
       opening: open(path, tableCount),
       userCount: 0,
       queue: Promise.resolve(),
+      trimming: Promise.resolve(),
     };
     files.set(path, shared);
     shared.userCount += 1;
@@ -84,7 +92,10 @@ function share(
     name,
     blockBytes,
     stageFolder,
-    connect: () => instance.connect(),
+    async connect() {
+      await shared.trimming;
+      return instance.connect();
+    },
     transaction: (connection, work) =>
       alone(async () => {
         await connection.run("BEGIN");
@@ -100,6 +111,18 @@ function share(
       }),
     // It is refused while a query holds an old state of the file; the next one will do.
     checkpoint: (connection) => alone(() => connection.run("CHECKPOINT").then(nothing, nothing)),
+    trim: (connection) =>
+      alone(async () => {
+        if (shared.userCount > 1) return;
+        shared.trimming = (async () => {
+          // It is refused where more is in use than that.
+          await connection
+            .run(`SET GLOBAL memory_limit = '${memory.least}'`)
+            .then(nothing, nothing);
+          await connection.run(`SET GLOBAL memory_limit = '${memory.most}'`);
+        })();
+        await shared.trimming;
+      }),
     async [Symbol.asyncDispose]() {
       if (isLeft) return;
       isLeft = true;
@@ -133,6 +156,12 @@ async function leave(path: string, shared: Shared): Promise<void> {
  */
 const manyTables = 200;
 
+/**
+ * The most is what rows may need while they are written: 2,048 of them lie in memory at once,
+ * whatever their size.
+ */
+const memory = { least: "32MiB", most: "1GiB" } as const;
+
 async function open(path: string, tableCount: number): Promise<Opened> {
   // Loaded only when needed: the native library costs about 30 ms.
   const { DuckDBInstance: Instance } = await import("@duckdb/node-api");
@@ -140,7 +169,7 @@ async function open(path: string, tableCount: number): Promise<Opened> {
   const instance = await Instance.create(path, {
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",
-    memory_limit: "1GiB",
+    memory_limit: memory.most,
     // One processor is left to the host and its worker. The thread of a statement waits for the
     // others by asking again and again.
     threads: String(Math.max(1, availableParallelism() - 1)),
@@ -156,7 +185,9 @@ async function open(path: string, tableCount: number): Promise<Opened> {
     await mkdir(stageFolder, { mode: 0o700 });
     const connection = await instance.connect();
     await connection.run("SET GLOBAL TimeZone = 'UTC'");
-    // From here on no statement, of whoever, reaches a file but the stage, or changes a setting.
+    // From here on no statement, of whoever, reaches a file but the stage, or changes a setting but
+    // the memory; whose statements are not ours can only be SELECT (query-rules.ts).
+    await connection.run("SET GLOBAL allowed_configs = ['memory_limit']");
     await connection.run(`SET GLOBAL allowed_directories = [${quoteText(`${stageFolder}/`)}]`);
     await connection.run("SET GLOBAL enable_external_access = false");
     await connection.run("SET GLOBAL lock_configuration = true");

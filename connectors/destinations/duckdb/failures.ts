@@ -17,7 +17,10 @@ const reasons: readonly (readonly [RegExp, string])[] = [
     /not a valid duckdb|different version|newer version|older version|serializ|corrupt|checksum/i,
     "it is not a DuckDB file that this version reads",
   ],
-  [/out of memory/i, "DuckDB ran out of memory"],
+  [
+    /out of memory|failed to (?:pin|allocate)/i,
+    "DuckDB needed more than its 1 GiB of memory, in which 2,048 rows of a table have to fit",
+  ],
   [/depend/i, "an index or a view depends on the table"],
   [
     /malformed json|json transform|conversion error|out of range/i,

@@ -51,7 +51,8 @@ export async function openWriter(
     const opened = await working(() => openTables(database, command, config.schema));
     const pace = createCommitPace(clock);
     const unwritten = { columnCount: 0 };
-    return createSink({ database, command, clock, pace, unwritten, ...opened });
+    const remembered = { byteCount: 0 };
+    return createSink({ database, command, clock, pace, unwritten, remembered, ...opened });
   } catch (error) {
     await database[Symbol.asyncDispose]();
     throw error;
@@ -135,7 +136,8 @@ function createSink(writing: Writing): DestinationSink {
         if (sync_mode === "full_refresh" && !described.is_resumable) return;
         open.covered = generationOf(open, state);
         open.stage.markCovered();
-        if (pace.isDue("checkpoint")) await commit(writing, open, open.covered);
+        if (pace.isDue("checkpoint") || open.stage.byteCount >= bulk.bytes)
+          await commit(writing, open, open.covered);
       }),
     status: (stream, status) =>
       working(() =>
@@ -225,6 +227,7 @@ const maxUnwrittenBytes = 96 * 1024 * 1024;
 
 /**
  * Rows loaded at a time where no checkpoint decides it: exactly two groups of DuckDB's, which are
- * written once then. A row more would make groups of a few rows, and half as much work again.
+ * written once then. A row more would make groups of a few rows, and half as much work again. What
+ * a transaction has not committed, DuckDB holds in memory several times.
  */
-const bulk = { rows: 245_760, bytes: 256 * 1024 * 1024 } as const;
+const bulk = { rows: 245_760, bytes: 64 * 1024 * 1024 } as const;

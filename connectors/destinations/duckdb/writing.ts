@@ -17,6 +17,8 @@ export interface Writing {
   readonly pace: ReturnType<typeof createCommitPace>;
   /** Columns of tables that were written since the last checkpoint of the file. */
   readonly unwritten: { columnCount: number };
+  /** Bytes of rows that were written since DuckDB was told to forget them. */
+  readonly remembered: { byteCount: number };
 }
 
 export const nowText = ({ clock }: Writing): string => new Date(clock.now()).toISOString();
