@@ -33,7 +33,7 @@ export interface Asked {
 /** What a connector with placeholders gets of an answer. */
 export interface AnswerFilter {
   /** The body of a 2xx answer; minted tokens are caught before anything of it is given away. */
-  body(url: URL, bytes: Buffer): Buffer;
+  body(url: URL, bytes: Buffer): Promise<Buffer>;
   text(text: string): string;
 }
 
@@ -68,7 +68,7 @@ export function createOutcomeReader(
     const isSuccess = status >= 200 && status < 300;
     if (isSuccess) {
       const whole = await readBody(body, headers, maxResponseBytes);
-      const bytes = filter ? filter.body(asked.url, whole) : whole;
+      const bytes = filter ? await filter.body(asked.url, whole) : whole;
       // A part of what was asked for (RFC 9110 section 15.3.7) is no success of a call that wants
       // the whole.
       if (status === 206 && !asked.accept.includes(status))

@@ -10,6 +10,7 @@ import { createTokenCatcher } from "./minted-tokens.ts";
 import type { AnswerFilter } from "./outcome.ts";
 import type { Placeholders } from "./placeholders.ts";
 import { fillDeclared, portOf } from "./request-url.ts";
+import { decompress, defaultMaxResponseBytes } from "./response.ts";
 
 /**
  * The origins that a connector with placeholders may name, and where each of them leads: a provider
@@ -40,6 +41,16 @@ export function declaredOrigins(
   return origins;
 }
 
+/**
+ * A file that was packed by gzip as what is in it, so that secrets are found there too. Images get
+ * the bytes that they have asked for.
+ * @throws RESPONSE_TOO_LARGE, RESPONSE_INVALID, CONNECTION_FAILED as {@link decompress}
+ */
+const unpack = async (bytes: Buffer, maxBytes: number): Promise<Buffer> =>
+  bytes[0] === 0x1f && bytes[1] === 0x8b
+    ? await decompress(bytes, { "content-encoding": "gzip" }, maxBytes)
+    : bytes;
+
 /** True where a setting of the URL is empty: the connector reaches another one of its URLs. */
 const isLeftOut = (template: string, config: JsonObject) =>
   [...template.matchAll(/\{([^{}]+)\}/g)].some(([, field = ""]) => {
@@ -53,7 +64,7 @@ export const isSameOrigin = (target: URL, from: URL) =>
 
 /** Catches minted tokens, and puts placeholders in the place of secrets. */
 export function createAnswerFilter(
-  { placeholders: declared }: HttpEgress,
+  { placeholders: declared, isImage, maxResponseBytes = defaultMaxResponseBytes }: HttpEgress,
   placeholders: Placeholders,
   config: BrokerOptions["config"],
   spec: BrokerOptions["spec"],
@@ -64,9 +75,10 @@ export function createAnswerFilter(
     .map(({ url, pointers }) => ({ url: fillDeclared(url, config, spec, settings), pointers }));
   const catchTokens = createTokenCatcher(minted, placeholders);
   return {
-    body(url, bytes) {
-      catchTokens(url, bytes);
-      return placeholders.hideBytes(bytes);
+    async body(url, bytes) {
+      const plain = isImage ? bytes : await unpack(bytes, maxResponseBytes);
+      catchTokens(url, plain);
+      return placeholders.hideBytes(plain);
     },
     text: placeholders.hide,
   };

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import {
   answerJson,
@@ -284,6 +285,23 @@ describe("a request with placeholders", () => {
 });
 
 describe("an answer", () => {
+  test("that is a file packed by gzip is unpacked, and searched; an image gets it as it is", async () => {
+    const packed = gzipSync(`{"echo":"${secret}"}`);
+    await using provider = await startProvider(
+      (_, response) =>
+        void response.writeHead(200, { "content-type": "application/gzip" }).end(packed),
+    );
+    await using run = open(provider);
+    const placeholder = run.placeholders.placeholderOf(secret);
+    expect((await run.send({})).text).toBe(`{"echo":"${placeholder}"}`);
+    const bomb = gzipSync(Buffer.alloc(100_000));
+    await using other = await startProvider((_, response) => void response.end(bomb));
+    await using bounded = open(other, { maxResponseBytes: 1_000 });
+    expect(await codeOf(bounded.send({}))).toBe("RESPONSE_TOO_LARGE");
+    await using image = open(provider, { isImage: true });
+    expect((await image.send({})).body).toEqual(packed);
+  });
+
   test.each([
     secret,
     tricky,

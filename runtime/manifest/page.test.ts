@@ -5,7 +5,7 @@ import { callNames } from "./expressions/functions.ts";
 import { variableNames } from "./expressions/parse-expression.ts";
 
 const page = readFileSync(new URL("../../docs/manifests.md", import.meta.url), "utf8");
-const [, section = ""] = /^## What is supported$(.*?)^Not yet:/ms.exec(page) ?? [];
+const [, section = ""] = /^## What is supported$(.*?)^Not supported,/ms.exec(page) ?? [];
 /** The names in the cells of a row. */
 const named = (title: string) =>
   [

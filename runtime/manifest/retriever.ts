@@ -5,7 +5,8 @@ import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { Component } from "./document/component.ts";
 import { clockName, type Scope } from "./expressions/evaluate.ts";
-import { toText } from "./expressions/values.ts";
+import { isMapping, toText } from "./expressions/values.ts";
+import { compileQueryProperties } from "./query-properties.ts";
 import { compileDecoder, scopeOf } from "./records/answer.ts";
 import { compileSelector, type Row } from "./records/selector.ts";
 import { compilePaginator, type SeenPage } from "./requests/paginator.ts";
@@ -60,6 +61,17 @@ export function compileRetriever(retriever: Component, options: RetrieverOptions
     retriever.children("partition_router", ...routerTypes),
     openParent,
   );
+  const listings: Retriever[] = [];
+  const properties = compileQueryProperties(
+    retriever.required("requester", requesterPart),
+    (one) => {
+      const listing = compileRetriever(one, {
+        ...{ openParent, transformations: [], plan: undefined, schema: () => ({}) },
+      });
+      listings.push(listing);
+      return listing;
+    },
+  );
   const isBareLater =
     retriever.get("ignore_stream_slicer_parameters_on_paginated_requests") === true;
   const own = (ctx: Context): Scope => ({
@@ -86,11 +98,24 @@ export function compileRetriever(retriever: Component, options: RetrieverOptions
         partitions.inject(added, partition.values, asking);
         plan?.inject(added, window, asking);
       }
-      const answer = await requester.send(ctx, asking, added);
-      if (!answer) return;
-      const bodies = decode(answer);
-      const answered = { ...asking, ...scopeOf(answer, bodies) };
-      const { rows, extracted } = select(bodies, answered, plan?.isClientSide ? isNew : undefined);
+      const chunks = (await properties?.chunks(ctx)) ?? [undefined];
+      const merged = createMerge(properties?.keyOf);
+      let answered: Scope | undefined;
+      let extracted = 0;
+      for (const chunk of chunks) {
+        const own = chunk ? withProperties(asking, chunk) : asking;
+        if (chunk && properties?.parameter !== undefined)
+          added.request_parameter[properties.parameter] = chunk.join(",");
+        const answer = await requester.send(ctx, own, added);
+        if (!answer) continue;
+        const bodies = decode(answer);
+        answered = { ...own, ...scopeOf(answer, bodies) };
+        const found = select(bodies, answered, plan?.isClientSide ? isNew : undefined);
+        merged.add(found.rows);
+        extracted = found.extracted;
+      }
+      if (!answered) return;
+      const rows = merged.rows();
       const page: SeenPage = {
         size: extracted,
         scope: { ...answered, last_page_size: rows.length, last_record: rows.at(-1) ?? null },
@@ -110,9 +135,12 @@ export function compileRetriever(retriever: Component, options: RetrieverOptions
 
   return {
     reach: {
-      origins: requester.origins,
-      minted: requester.minted,
-      authenticators: [requesterPart?.get("authenticator") ?? null],
+      origins: [requester.origins, ...listings.map(({ reach }) => reach.origins)].flat(),
+      minted: [requester.minted, ...listings.map(({ reach }) => reach.minted)].flat(),
+      authenticators: [
+        requesterPart?.get("authenticator") ?? null,
+        ...listings.flatMap(({ reach }) => reach.authenticators),
+      ],
     },
     scope: own,
     open: (ctx, state) => openSlices(ctx, own(ctx), plan, partitions, state),
@@ -120,8 +148,43 @@ export function compileRetriever(retriever: Component, options: RetrieverOptions
   };
 }
 
+/** What expressions see besides, where a request asks for some properties. */
+function withProperties(scope: Scope, properties: readonly string[]): Scope {
+  const { extra_fields } = scope.stream_slice as { readonly extra_fields?: Scope };
+  const slice = { ...(scope.stream_slice as Scope) };
+  const value = { ...extra_fields, query_properties: properties };
+  Object.defineProperty(slice, "extra_fields", { value });
+  return { ...scope, stream_partition: slice, stream_slice: slice, stream_interval: slice };
+}
+
+/** Rows of several requests: those of one key become one row. */
+function createMerge(keyOf: ((row: Row) => string | undefined) | undefined) {
+  const plain: Row[] = [];
+  const byKey = new Map<string, Row>();
+  return {
+    add(rows: readonly Row[]) {
+      for (const row of rows) {
+        const key = keyOf?.(row);
+        if (key === undefined) plain.push(row);
+        else byKey.set(key, mergeRows(byKey.get(key) ?? {}, row));
+      }
+    },
+    rows: () => [...plain, ...byKey.values()],
+  };
+}
+
+function mergeRows(first: Row, next: Row): Row {
+  const made = { ...first };
+  for (const [name, value] of Object.entries(next)) {
+    const known = Object.hasOwn(made, name) ? made[name] : undefined;
+    made[name] =
+      isMapping(known) && isMapping(value) ? mergeRows({ ...known }, { ...value }) : value;
+  }
+  return made;
+}
+
 /** What expressions see of a slice: its values, and beside them what they ask for by name. */
-function sliceScope({ partition, window }: Slice): Scope {
+export function sliceScope({ partition, window }: Slice): Scope {
   const hidden = {
     partition: partition.values,
     cursor_slice: window,

@@ -49,6 +49,7 @@ export function toSource(
   const catalog = compileCatalog(root, files);
   const { always, unusable, reaches } = catalog;
   const check = compileCheck(root, catalog);
+  const overrides = overridesOf(root);
   const version = root.get("version");
   const title = specification.title ?? name;
   const documentationUrl = spec?.get("documentation_url");
@@ -101,8 +102,9 @@ export function toSource(
           },
         }),
     async check(given) {
-      const ctx = given as unknown as Context;
-      tell(ctx);
+      const whole = given as unknown as Context;
+      tell(whole);
+      const ctx = { ...whole, config: { ...whole.config, ...overrides } };
       for await (const stream of check(ctx)) await readOne(stream, ctx);
     },
     async *read(given, selected, state): AsyncGenerator<Output<JsonValue>> {
@@ -149,6 +151,14 @@ function compileCheck(root: Component, catalog: Catalog) {
       }
     }
   };
+}
+
+/** Settings that have other values while an account is checked. */
+function overridesOf(root: Component): JsonObject {
+  const check = root.child("check", "CheckStream", "CheckDynamicStream");
+  const overrides = check?.get("config_overrides") ?? {};
+  if (!isJsonObject(overrides)) throw invalid("check.config_overrides", "must be an object");
+  return overrides;
 }
 
 /** Reads until a record comes; none is fine too. */

@@ -1,6 +1,7 @@
 /** A stream of a manifest: its retriever, its cursor, its schema, and the streams it depends on. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
 import type { Stream } from "../contract/stream.ts";
+import { compileAsyncRetriever } from "./async-retriever.ts";
 import { type Component, openComponent } from "./document/component.ts";
 import { invalid, Unsupported } from "./document/invalid.ts";
 import { toText } from "./expressions/values.ts";
@@ -9,8 +10,10 @@ import { compileSchema } from "./records/schema.ts";
 import type { SchemaFiles } from "./records/schema-files.ts";
 import { transformationTypes } from "./records/transformations.ts";
 import { type Context, compileRetriever, type Reach, type Retriever } from "./retriever.ts";
+import { compileCountCursor } from "./slices/count-cursor.ts";
 import { compileCursor } from "./slices/cursor.ts";
 import { finishedState, type ParentStream } from "./slices/partitions.ts";
+import { compileStateMigration } from "./slices/state-migration.ts";
 
 export interface ManifestStream extends Pick<Retriever, "open" | "read"> {
   readonly name: string;
@@ -56,27 +59,40 @@ function compileOpened(
   if (named.type === "StateDelegatingStream") return compileDelegating(named, name, depth, files);
   const reaches: Reach[] = [];
   const openParent = openParentOf(name, depth, files, reaches);
-  const cursorPart = named.child("incremental_sync", "DatetimeBasedCursor");
-  const plan = cursorPart && compileCursor(cursorPart);
-  const known = depth === 0 ? compileSchema(named, name, files) : undefined;
-  const retriever = compileRetriever(
-    named.required("retriever", named.child("retriever", "SimpleRetriever")),
-    {
-      ...{
-        plan,
-        openParent,
-        transformations: named.children("transformations", ...transformationTypes),
-      },
-      schema() {
-        const { schema, asking } = known ?? compileSchema(named, name, files);
-        if (asking.length === 0) return schema;
-        throw new Unsupported(
-          named.at("retriever.record_selector.schema_normalization"),
-          "is Default, which is not supported here for a schema that the provider lists",
-        );
-      },
-    },
+  const cursorPart = named.child(
+    "incremental_sync",
+    ...(["DatetimeBasedCursor", "IncrementingCountCursor"] as const),
   );
+  const plan =
+    cursorPart &&
+    (cursorPart.type === "IncrementingCountCursor" ? compileCountCursor : compileCursor)(
+      cursorPart,
+    );
+  const known = depth === 0 ? compileSchema(named, name, files) : undefined;
+  const retrieverPart = named.required(
+    "retriever",
+    named.child("retriever", "SimpleRetriever", "AsyncRetriever"),
+  );
+  if (cursorPart?.type === "IncrementingCountCursor" && retrieverPart.get("partition_router"))
+    throw new Unsupported(cursorPart.path, "is not supported beside a partition router");
+  const migrate = compileStateMigration(named, retrieverPart);
+  const retriever = (
+    retrieverPart.type === "AsyncRetriever" ? compileAsyncRetriever : compileRetriever
+  )(retrieverPart, {
+    ...{
+      plan,
+      openParent,
+      transformations: named.children("transformations", ...transformationTypes),
+    },
+    schema() {
+      const { schema, asking } = known ?? compileSchema(named, name, files);
+      if (asking.length === 0) return schema;
+      throw new Unsupported(
+        named.at("retriever.record_selector.schema_normalization"),
+        "is Default, which is not supported here for a schema that the provider lists",
+      );
+    },
+  });
   reaches.push(retriever.reach);
   const { schema = { type: "object", properties: {} }, asking = [] } = known ?? {};
   const loaders = asking.map((loader) => {
@@ -115,7 +131,7 @@ function compileOpened(
           },
         }),
     reach: together(reaches),
-    open: retriever.open,
+    open: (ctx, state) => retriever.open(ctx, migrate(state, retriever.scope(ctx))),
     read: retriever.read,
     forState: () => made,
   };

@@ -9,8 +9,9 @@ test("every component that is supported is in a case that is compared", () => {
     .map((file) => readFileSync(`${cwd}${file}`, "utf8"))
     .join("\n");
   const compared = new Set([...text.matchAll(/\btype: ([A-Z]\w+)/g)].map(([, type]) => type));
-  // These are never named: their type is known where they stand.
-  const unnamed = ["Rate"];
+  // The first is never named: its type is known where it stands. With the second Airbyte's interpreter
+  // does not end by a clock that stands still; runtime/manifest/records/csv.test.ts has it.
+  const unnamed = ["Rate", "ResponseToFileExtractor"];
   const missing = Object.keys(supported).filter(
     (type) => !compared.has(type) && !unnamed.includes(type),
   );

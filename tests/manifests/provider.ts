@@ -2,6 +2,7 @@
  * A provider of which the manifests of the comparison use what they need: collections in pages of
  * several kinds, by time, below one another, behind faults and log-ins. Both interpreters ask it.
  */
+import { gzipSync } from "node:zlib";
 import type { Handler, ReceivedRequest } from "../../simulators/loopback.ts";
 import { answerJson } from "../../simulators/loopback.ts";
 
@@ -65,6 +66,27 @@ export function createShop(scheme: "http" | "https"): Handler {
       });
     if (path === "/login")
       return answerJson(response, 200, { data: { session: "session-Vb73QwErTy91Uz" } });
+    if (path === "/exports") return answerJson(response, 200, { id: "e1", state: "queued" });
+    const ordered = /^\/exports\/(\w+)$/.exec(path);
+    if (ordered) {
+      const asked = (tries.get(path) ?? 0) + 1;
+      tries.set(path, asked);
+      const files = ["a", "b"].map((name) => `${name}-${ordered[1]}`);
+      return answerJson(response, 200, { state: asked < 2 ? "running" : "done", files });
+    }
+    if (path.startsWith("/files/"))
+      return void response
+        .writeHead(200, { "content-type": "application/gzip" })
+        .end(gzipSync(`{"id":1,"name":"${path.slice(7)}"}\n{"id":2,"name":"two"}\n`));
+    if (path === "/asked")
+      return answerJson(response, 200, {
+        data: ["1", "2"].map((id) => ({
+          id,
+          parts: Object.fromEntries(
+            (url.searchParams.get("fields") ?? "").split(",").map((name) => [name, `${name}${id}`]),
+          ),
+        })),
+      });
     if (path === "/status") return answerJson(response, 404, { message: "no such thing" });
     if (path === "/fields")
       return answerJson(response, 200, {

@@ -29,9 +29,9 @@ export interface Component {
 export const supported = {
   DeclarativeSource:
     "check streams dynamic_streams version spec definitions schemas metadata concurrency_level api_budget description max_concurrent_async_job_count",
-  CheckStream: "stream_names dynamic_streams_check_configs",
+  CheckStream: "stream_names dynamic_streams_check_configs config_overrides",
   DynamicStreamCheckConfig: "dynamic_stream_name stream_count",
-  CheckDynamicStream: "stream_count use_check_availability",
+  CheckDynamicStream: "stream_count use_check_availability config_overrides",
   Spec: "connection_specification documentation_url advanced_auth",
   ConcurrencyLevel: "default_concurrency max_concurrency",
   HTTPAPIBudget:
@@ -41,7 +41,8 @@ export const supported = {
   UnlimitedCallRatePolicy: "matchers",
   Rate: "limit interval",
   DeclarativeStream:
-    "name retriever primary_key schema_loader transformations incremental_sync stream_cursor_field",
+    "name retriever primary_key schema_loader transformations incremental_sync stream_cursor_field state_migrations",
+  LegacyToPerPartitionStateMigration: "",
   StateDelegatingStream: "name full_refresh_stream incremental_stream",
   ConditionalStreams: "streams condition",
   DynamicDeclarativeStream: "name stream_template components_resolver",
@@ -53,12 +54,22 @@ export const supported = {
   ComponentMappingDefinition: "field_path value value_type create_or_update condition",
   SimpleRetriever:
     "name requester record_selector paginator partition_router decoder ignore_stream_slicer_parameters_on_paginated_requests",
+  AsyncRetriever:
+    "record_selector status_mapping status_extractor download_target_extractor download_extractor creation_requester polling_requester polling_job_timeout failed_retry_wait_time_in_seconds download_target_requester download_requester download_paginator abort_requester delete_requester partition_router decoder download_decoder",
+  AsyncJobStatusMap: "running completed failed timeout skipped",
+  ResponseToFileExtractor: "preserve_na_values",
+  GzipDecoder: "decoder",
+  JsonItemsDecoder: "items_path encoding",
   JsonDecoder: "",
   JsonlDecoder: "",
   IterableDecoder: "",
   CsvDecoder: "delimiter encoding set_values_to_none",
   HttpRequester:
-    "url_base url path http_method authenticator request_parameters request_headers request_body_json request_body_data request_body error_handler use_cache",
+    "url_base url path http_method authenticator request_parameters request_headers request_body_json request_body_data request_body error_handler use_cache connect_timeout_in_seconds read_timeout_in_seconds use_tcp_keepalive query_properties fetch_properties_from_endpoint",
+  QueryProperties: "property_list always_include_properties property_chunking",
+  PropertyChunking: "property_limit_type property_limit record_merge_strategy",
+  GroupByKeyMergeStrategy: "key",
+  PropertiesFromEndpoint: "property_field_path retriever",
   RequestBodyJsonObject: "value",
   RequestBodyUrlEncodedForm: "value",
   RequestBodyPlainText: "value",
@@ -68,7 +79,7 @@ export const supported = {
   ApiKeyAuthenticator: "api_token header inject_into",
   BasicHttpAuthenticator: "username password",
   OAuthAuthenticator:
-    "client_id client_id_name client_secret client_secret_name refresh_token refresh_token_name token_refresh_endpoint access_token_name expires_in_name grant_type grant_type_name refresh_request_body refresh_request_headers scopes",
+    "client_id client_id_name client_secret client_secret_name refresh_token refresh_token_name token_refresh_endpoint access_token_name expires_in_name token_expiry_date token_expiry_date_format access_token_value refresh_token_error_status_codes refresh_token_error_key refresh_token_error_values grant_type grant_type_name refresh_request_body refresh_request_headers scopes",
   SessionTokenAuthenticator:
     "login_requester session_token_path expiration_duration request_authentication decoder",
   Bearer: "",
@@ -90,7 +101,8 @@ export const supported = {
   RequestOption: "inject_into field_name field_path",
   RequestPath: "",
   RecordSelector: "extractor record_filter transform_before_filtering schema_normalization",
-  DpathExtractor: "field_path",
+  DpathExtractor: "field_path record_expander decoder",
+  RecordExpander: "expand_records_from_field remain_original_record on_no_records",
   RecordFilter: "condition",
   AddFields: "fields condition",
   AddedFieldDefinition: "path value value_type",
@@ -109,6 +121,7 @@ export const supported = {
     "stream parent_key partition_field request_option incremental_dependency extra_fields",
   DatetimeBasedCursor:
     "cursor_field cursor_datetime_formats start_datetime start_time_option end_datetime end_time_option datetime_format cursor_granularity is_data_feed is_client_side_incremental is_compare_strictly global_substream_cursor lookback_window partition_field_start partition_field_end step",
+  IncrementingCountCursor: "cursor_field start_value start_value_option",
   MinMaxDatetime: "datetime datetime_format max_datetime min_datetime",
   InlineSchemaLoader: "schema",
   JsonFileSchemaLoader: "file_path",

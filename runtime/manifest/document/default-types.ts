@@ -38,6 +38,7 @@ const defaultTypes: Readonly<Record<string, string>> = {
   "DatetimeBasedCursor.end_datetime": "MinMaxDatetime",
   "DatetimeBasedCursor.start_time_option": "RequestOption",
   "DatetimeBasedCursor.end_time_option": "RequestOption",
+  "IncrementingCountCursor.start_value_option": "RequestOption",
   "ListPartitionRouter.request_option": "RequestOption",
   "SubstreamPartitionRouter.parent_stream_configs": "ParentStreamConfig",
   "ParentStreamConfig.request_option": "RequestOption",

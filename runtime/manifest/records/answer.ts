@@ -2,13 +2,18 @@
 import type { HttpResponse } from "../../contract/context.ts";
 import { ConnectorError } from "../../contract/errors.ts";
 import type { Component } from "../document/component.ts";
+import { invalid } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
-import type { PlainValue } from "../expressions/values.ts";
+import { isMapping, type PlainValue } from "../expressions/values.ts";
+import { compileCsv } from "./csv.ts";
 
 /** The bodies of an answer: one of a document, one a line or row of others. */
 export type Decode = (answer: HttpResponse) => PlainValue[];
 
-const decoders = ["JsonDecoder", "JsonlDecoder", "IterableDecoder", "CsvDecoder"] as const;
+const decoders = [
+  ...(["JsonDecoder", "JsonlDecoder", "IterableDecoder", "CsvDecoder"] as const),
+  ...(["GzipDecoder", "JsonItemsDecoder"] as const),
+] as const;
 
 export function compileDecoder(owner: Component, name = "decoder"): Decode {
   const decoder = owner.child(name, ...decoders);
@@ -19,12 +24,30 @@ export function compileDecoder(owner: Component, name = "decoder"): Decode {
       return (answer) => linesOf(answer).map((line) => ({ record: line }));
     case "CsvDecoder":
       return compileCsv(decoder);
+    case "GzipDecoder":
+      // The host has unpacked it: what it cannot read it cannot search for secrets.
+      return compileDecoder(decoder);
+    case "JsonItemsDecoder":
+      return compileItems(decoder);
     default:
       return (answer) => {
         const made = answer.text() === "" ? {} : answer.json<PlainValue>();
         return Array.isArray(made) ? [...made] : [made];
       };
   }
+}
+
+/** Each item of a list within the document, which is named as "data.users". */
+function compileItems(decoder: Component): Decode {
+  const path = decoder.get("items_path");
+  if (typeof path !== "string" || path === "")
+    throw invalid(decoder.at("items_path"), "is missing");
+  return (answer) => {
+    let found = answer.json<PlainValue>();
+    for (const name of path.split("."))
+      found = isMapping(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+    return Array.isArray(found) ? [...found] : [];
+  };
 }
 
 const linesOf = (answer: HttpResponse) =>
@@ -39,57 +62,6 @@ function parseLine(line: string): PlainValue {
   } catch {
     throw new ConnectorError("RESPONSE_INVALID", { reason: "a line of it is not JSON" });
   }
-}
-
-function compileCsv(decoder: Component): Decode {
-  const delimiter = decoder.get("delimiter") ?? ",";
-  const separator = delimiter === "\\t" ? "\t" : delimiter;
-  const nothing = decoder.get("set_values_to_none") ?? [];
-  if (typeof separator !== "string" || separator.length !== 1)
-    throw new ConnectorError("CONNECTOR_INVALID", {
-      path: decoder.at("delimiter"),
-      problem: "must be one character",
-    });
-  return (answer) => {
-    const [names = [], ...rows] = parseCsv(answer.text(), separator);
-    return rows.map((row) =>
-      Object.fromEntries(
-        names.map((name, index) => {
-          const value = row[index];
-          const isNothing = Array.isArray(nothing) && nothing.includes(value ?? "");
-          return [name, value === undefined || isNothing ? null : value];
-        }),
-      ),
-    );
-  };
-}
-
-/** RFC 4180: quotes double themselves, and may hold separators and line ends. */
-function parseCsv(text: string, separator: string): string[][] {
-  const rows: string[][] = [];
-  let row: string[] = [];
-  let value = "";
-  let isQuoted = false;
-  const endRow = () => {
-    if (row.length > 0 || value !== "") rows.push([...row, value]);
-    row = [];
-    value = "";
-  };
-  for (let at = 0; at < text.length; at++) {
-    const one = text[at];
-    if (isQuoted) {
-      if (one !== '"') value += one;
-      else if (text[at + 1] === '"') value += text[at++];
-      else isQuoted = false;
-    } else if (one === '"' && value === "") isQuoted = true;
-    else if (one === separator) {
-      row.push(value);
-      value = "";
-    } else if (one === "\n") endRow();
-    else if (one !== "\r") value += one;
-  }
-  endRow();
-  return rows;
 }
 
 /** `response` and `headers` for expressions. */

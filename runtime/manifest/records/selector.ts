@@ -28,10 +28,10 @@ export function compileSelector(
   transformations: readonly Component[],
   isClientSide: boolean,
   schema: () => JsonObject,
-): Select {
-  const extract = compileExtractor(
+  extract = compileExtractor(
     selector.required("extractor", selector.child("extractor", "DpathExtractor")),
-  );
+  ),
+): Select {
   const condition = selector.child("record_filter", "RecordFilter")?.template("condition");
   const steps = transformations.map(compileTransformation);
   const normalization = selector.get("schema_normalization") ?? "None";
@@ -55,26 +55,55 @@ export function compileSelector(
   };
 }
 
-function compileExtractor(extractor: Component) {
-  const path = textsOf(extractor.get("field_path"), extractor.at("field_path")).map((one) =>
-    compileTemplate(one, extractor.at("field_path")),
-  );
-  return (body: PlainValue, scope: Scope): Row[] => {
+/** The records in a body. */
+export type Extract = (body: PlainValue, scope: Scope) => Row[];
+
+/** What stands at a path, records or not; `*` is every name. */
+export function compilePath(owner: Component, name: string) {
+  const place = owner.at(name);
+  const path = textsOf(owner.get(name), place).map((one) => compileTemplate(one, place));
+  return (body: PlainValue, scope: Scope) => {
     let found: PlainValue[] = [body];
     let isMany = false;
     for (const step of path) {
-      const name = step.text(scope);
-      isMany ||= name === "*";
-      found = found.flatMap((value) => partsOf(value, name));
+      const key = step.text(scope);
+      isMany ||= key === "*";
+      found = found.flatMap((value) => partsOf(value, key));
     }
+    return { found, isMany };
+  };
+}
+
+export function compileExtractor(extractor: Component): Extract {
+  const find = compilePath(extractor, "field_path");
+  extractor.child("decoder", "JsonDecoder");
+  const expanderPart = extractor.child("record_expander", "RecordExpander");
+  const expand = expanderPart && compileExpander(expanderPart);
+  return (body, scope) => {
+    const { found, isMany } = find(body, scope);
     const listed = isMany ? found : found.flatMap((one) => (Array.isArray(one) ? one : [one]));
     // What stands where one record is meant, and is empty, is none.
     const rows = listed
       .flatMap((one) => (Array.isArray(one) ? one : [one]))
       .filter(isMapping) as Row[];
-    return isMany || Array.isArray(found[0])
-      ? rows
-      : rows.filter((one) => Object.keys(one).length > 0);
+    const kept =
+      isMany || Array.isArray(found[0]) ? rows : rows.filter((one) => Object.keys(one).length > 0);
+    return expand ? kept.flatMap((row) => expand(row, scope)) : kept;
+  };
+}
+
+/** The items of a list within a record, each as a record. */
+function compileExpander(expander: Component) {
+  const find = compilePath(expander, "expand_records_from_field");
+  const isWithOriginal = expander.get("remain_original_record") === true;
+  const isParentKept = expander.get("on_no_records") === "emit_parent";
+  return (record: Row, scope: Scope): Row[] => {
+    const items = find(record, scope).found.filter(Array.isArray).flat() as PlainValue[];
+    if (items.length === 0) return isParentKept ? [record] : [];
+    return items.flatMap((item) => {
+      const row = isMapping(item) ? { ...item } : isWithOriginal ? { value: item } : undefined;
+      return row ? [isWithOriginal ? { ...row, original_record: record } : row] : [];
+    });
   };
 }
 

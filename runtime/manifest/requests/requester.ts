@@ -2,7 +2,7 @@
 import type { HttpContext, HttpResponse } from "../../contract/context.ts";
 import type { MintedTokens } from "../../contract/egress.ts";
 import { ConnectorError } from "../../contract/errors.ts";
-import { isJsonObject } from "../../contract/json.ts";
+import { isJsonObject, type JsonValue } from "../../contract/json.ts";
 import { type Component, compileOptions, compileValue } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
@@ -27,14 +27,16 @@ export function compileRequester(requester: Component): Requester {
   const from = requester.get("url_base") === undefined ? "url" : "url_base";
   const base = requester.required(from, requester.get(from));
   if (typeof base !== "string") throw invalid(requester.at(from), "must be a text");
-  const origins = originsOf(base, requester.at(from), parameters);
+  // Where an export lies is known when it is ready: on a host that is declared otherwise.
+  const isFound = /^\s*\{\{\s*download_target\s*\}\}\s*$/.test(base);
+  const origins = isFound ? [] : originsOf(base, requester.at(from), parameters);
   const url = compileTemplate(base, requester.at(from));
   const path = requester.template("path");
   const method = String(requester.get("http_method") ?? "GET").toUpperCase();
   if (method !== "GET" && method !== "POST")
     throw invalid(requester.at("http_method"), "must be GET or POST");
   const options = (name: string) => compileOptions(requester.get(name), requester.at(name));
-  const query = options("request_parameters");
+  const query = compileOptions(plainParameters(requester), requester.at("request_parameters"));
   const headers = options("request_headers");
   const bodyOf = compileBody(requester);
   const handler = compileErrorHandler(requester);
@@ -85,6 +87,17 @@ export function compileRequester(requester: Component): Requester {
     },
   };
 }
+
+/** Parameters without those that several requests share among them. */
+const plainParameters = (requester: Component): JsonValue | undefined => {
+  const parameters = requester.get("request_parameters");
+  if (!isJsonObject(parameters)) return parameters;
+  return Object.fromEntries(
+    Object.entries(parameters).filter(
+      ([, value]) => !(isJsonObject(value) && value.type === "QueryProperties"),
+    ),
+  );
+};
 
 /** Asks for a token: its URL is known before anything runs. */
 function compileLogin(login: Component) {

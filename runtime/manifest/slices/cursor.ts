@@ -16,7 +16,7 @@ import type { Row } from "../records/selector.ts";
 import { type Added, compileInject } from "../requests/request-option.ts";
 
 /** A window of time, as expressions see it: by the names of its two ends. */
-export type Window = { readonly [field: string]: string };
+export type Window = { readonly [field: string]: string | number };
 
 /** The cursor of a stream, or of one part of it. */
 export interface Cursor {

@@ -1,0 +1,40 @@
+/** LegacyToPerPartitionStateMigration: states from before each part had a cursor in a list. */
+import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
+import type { Component } from "../document/component.ts";
+import { invalid, Unsupported } from "../document/invalid.ts";
+import type { Scope } from "../expressions/evaluate.ts";
+import { routerTypes } from "./partitions.ts";
+
+/** `{ "12": { at: … } }` as `{ states: [{ partition: { id: "12" }, cursor: { at: … } }] }`. */
+export type MigrateState = (state: JsonObject, scope: Scope) => JsonObject;
+
+export function compileStateMigration(stream: Component, retriever: Component): MigrateState {
+  const migrations = stream.children("state_migrations", "LegacyToPerPartitionStateMigration");
+  if (migrations.length === 0) return (state) => state;
+  const cursor = stream.child("incremental_sync", "DatetimeBasedCursor");
+  const [router, ...others] = retriever.children("partition_router", ...routerTypes);
+  const isUnion = router?.type === "UnionPartitionRouter";
+  const parents = isUnion
+    ? []
+    : (router?.children("parent_stream_configs", "ParentStreamConfig") ?? []);
+  const owner = isUnion ? router : parents[0];
+  const field = owner?.template("partition_field");
+  const cursorField = cursor?.template("cursor_field");
+  if (!router || others.length > 0 || !field || !cursorField)
+    throw new Unsupported(
+      stream.at("state_migrations"),
+      "needs a cursor of time and one router by a parent stream",
+    );
+  if (parents.length > 1) throw invalid(router.at("parent_stream_configs"), "must name one stream");
+  return (state, scope) => {
+    const entries = Object.entries(state);
+    const name = cursorField.text(scope);
+    const isLegacy = ([, one]: [string, JsonValue | undefined]) =>
+      isJsonObject(one) && Object.keys(one).length === 1 && Object.hasOwn(one, name);
+    if ("states" in state || entries.length === 0 || !entries.every(isLegacy)) return state;
+    const key = field.text(scope);
+    return {
+      states: entries.map(([value, own]) => ({ partition: { [key]: value }, cursor: own ?? {} })),
+    };
+  };
+}
