@@ -1,4 +1,6 @@
+import { expect, test } from "vitest";
 import { testRule } from "../../fixtures/reference/test-rule.ts";
+import { repeatedBeyondCursors } from "./state-01.repeated-rows.ts";
 import rule from "./state-01-crash-at-any-message.ts";
 
 testRule(rule, {
@@ -9,4 +11,18 @@ testRule(rule, {
     "state-01-page-of-another-listing": /1 row missing/,
     "state-03-strictly-newer": /resumed from .*missing/,
   },
+});
+
+test("rows at the cursor of one part may come again, and no others", () => {
+  const row = (id: string, at: string) => ({ key: id, content: id, data: { id, at } });
+  const covered = [
+    row("a1", "2026-05-01T08:00:00Z"),
+    row("a2", "2026-05-02T08:00:00Z"),
+    row("b1", "2026-05-09T08:00:00Z"),
+  ];
+  const state = { parts: { a: "2026-05-02T08:00:00.000000Z", b: "2026-05-09T08:00:00.000000Z" } };
+  const again = (rows: typeof covered) =>
+    repeatedBeyondCursors({ stream: { cursorField: "at" }, state, covered, again: rows });
+  expect(again(covered.slice(1))).toEqual([]);
+  expect(again(covered)).toEqual(["a1"]);
 });

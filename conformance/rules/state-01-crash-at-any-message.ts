@@ -2,8 +2,9 @@ import { canonicalize } from "svc-connectors/host";
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { describeDifference } from "../derive/rows/rows.ts";
-import { type CrashRun, crashSweep } from "../derive/sweeps/crashes.ts";
+import { crashSweep } from "../derive/sweeps/crashes.ts";
 import { finalState, resumableStreams, undisturbed } from "../derive/sweeps/reads.ts";
+import { repeatedBeyondCursors } from "./state-01.repeated-rows.ts";
 
 export default defineRule({
   id: "STATE-01",
@@ -40,7 +41,7 @@ export default defineRule({
         // STATE-02 reports what a read from the final state repeats.
         const end = finalState(await undisturbed(lab, crash.stream), crash.stream);
         const isEnd = canonicalize(end ?? null) === canonicalize(crash.state ?? null);
-        const repeated = isEnd ? [] : repeatedBeyondBoundary(crash);
+        const repeated = isEnd ? [] : repeatedBeyondCursors(crash);
         if (repeated.length > 0)
           report.fail(
             `${crash.name}: rows that the state already covers come again, and they are not those at its cursor (${repeated.slice(0, 3).join(", ")}). Declare delivery: at_least_once in conformance.yaml if destinations must expect this.`,
@@ -55,23 +56,3 @@ export default defineRule({
     }
   },
 });
-
-/**
- * Keys of rows that the state covered and that came again, other than those that share the newest
- * cursor value.
- */
-function repeatedBeyondBoundary({ stream, covered, again }: CrashRun): string[] {
-  const { cursorField } = stream;
-  const known = new Set(covered.map(({ key }) => key));
-  const repeated = again.filter(({ key }) => known.has(key));
-  if (cursorField === undefined) return repeated.map(({ key }) => key);
-  const boundary = covered
-    .map(({ data }) => timeOf(data[cursorField]))
-    .reduce((newest, one) => (one > newest ? one : newest), Number.NEGATIVE_INFINITY);
-  return repeated.filter(({ data }) => timeOf(data[cursorField]) < boundary).map(({ key }) => key);
-}
-
-const timeOf = (value: unknown) =>
-  typeof value === "number" || typeof value === "bigint"
-    ? Number(value)
-    : Date.parse(String(value));
