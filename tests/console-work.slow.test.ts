@@ -1,6 +1,7 @@
 /** The console in a real browser: what people do there after the first rows. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { examples } from "../control/contract/examples.ts";
 import {
   barriers,
   type ConsoleInBrowser,
@@ -396,6 +397,48 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await page.locator("del", { hasText: "subscribers" }).waitFor();
     await page.getByRole("button", { name: "Load what it is now" }).click();
     await page.getByText("1 of 13 chosen").waitFor();
+    await context.close();
+  });
+
+  test("a connector that was added shows the kit's report, which an administrator gives it", async () => {
+    const { manifest } = examples["connector.update"] as { manifest: string };
+    await at.must("POST", "/connectors", { body: { name: "orders", manifest } });
+    const { page, complaints, context } = await at.signedIn();
+    await page.getByRole("link", { name: "Connectors" }).click();
+    await page.getByRole("link", { name: /^orders/ }).click();
+    await page.getByText("Nobody has given a report of it yet.").waitFor();
+    await page.getByText("https://api.orders.example.com", { exact: true }).waitFor();
+    const give = (text: string) =>
+      page.locator("input[type=file]").setInputFiles({
+        name: "report.json",
+        mimeType: "application/json",
+        buffer: Buffer.from(text),
+      });
+    await give("<html>");
+    await page.getByText("report.json is no report.").waitFor();
+    const { report } = examples["connector_report.create"] as { report: { rules: object[] } };
+    const [rule] = report.rules;
+    const rules = [
+      rule,
+      {
+        ...rule,
+        id: "PAGE-01",
+        title: "<img src=x onerror=alert(1)>",
+        result: "fail",
+        problems: [{ sentence: "3 of 10 rows are missing. ".repeat(40_000), evidence: [] }],
+      },
+      { ...rule, id: "AUTH-03", result: "not-applicable", reason: "It uses no OAuth." },
+    ];
+    await give(JSON.stringify({ ...report, verdict: "failed", rules }));
+    await page.getByText("The report does not say which code was tried").waitFor();
+    await page.getByText("3 of 10 rows are missing.").waitFor();
+    await page.getByText("Not applicable 1 rule").click();
+    await page.getByText("It uses no OAuth.").waitFor();
+    expect(await page.locator("main img").count()).toBe(0);
+    await look(page, "connector");
+    await page.getByRole("link", { name: "Add a source" }).click();
+    await page.getByRole("textbox", { name: "API token" }).waitFor();
+    expect(complaints).toEqual([]);
     await context.close();
   });
 

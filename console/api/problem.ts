@@ -24,8 +24,9 @@ export class Problem extends Error {
 
   /** What was found when it was tried, or what to do about it, where the API knows. */
   get fix(): string | undefined {
-    const { fix, check } = this.details;
+    const { fix, problem, check } = this.details;
     if (typeof fix === "string") return fix;
+    if (typeof problem === "string") return problem;
     const message = (check as { readonly message?: unknown } | undefined)?.message;
     return typeof message === "string" ? message : undefined;
   }

@@ -170,7 +170,8 @@ function Manifest({ connector: { manifest } }: { readonly connector: Connector }
   return (
     <details className="panel rules">
       <summary>The manifest</summary>
-      <pre className="code" dir="ltr">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
+      <pre className="code" dir="ltr" tabIndex={0}>
         {manifest}
       </pre>
     </details>

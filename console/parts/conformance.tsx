@@ -1,7 +1,9 @@
 /** What the conformance kit has found of a connector: its verdict, and each rule with its reason. */
 import { Alert, Badge, Button, FileButton } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useRef } from "react";
 import { api, ask } from "../api/client.ts";
+import { Problem } from "../api/problem.ts";
 import type { schemas } from "../api/schema.ts";
 import {
   groupsOf,
@@ -50,14 +52,17 @@ function Upload({ id, hasReport }: { readonly id: string; readonly hasReport: bo
   const { isAdmin } = useMe();
   const { isBusy, problem, run } = useWork();
   const queries = useQueryClient();
+  /** The same file may be given again, once it was mended. */
+  const reset = useRef<() => void>(null);
   const give = (file: File | null) => {
     if (file === null) return;
+    reset.current?.();
     void run(async () => {
       const report = await readReport(file);
       if (report === undefined)
-        throw new Error(
-          `${file.name} is no report. svc conformance … --report json --out report.json makes one.`,
-        );
+        throw new Problem(422, {
+          message: `${file.name} is no report. svc conformance … --report json --out report.json makes one.`,
+        });
       const path = { connector_id: id };
       const made = await ask(
         api.POST("/connectors/{connector_id}/conformance", { params: { path }, body: { report } }),
@@ -69,7 +74,7 @@ function Upload({ id, hasReport }: { readonly id: string; readonly hasReport: bo
   if (!isAdmin) return null;
   return (
     <>
-      <FileButton accept="application/json,.json" onChange={give}>
+      <FileButton resetRef={reset} accept="application/json,.json" onChange={give}>
         {(button) => (
           <Button {...button} size="xs" variant="default" loading={isBusy}>
             {hasReport ? "Give a newer report" : "Give a report"}

@@ -10,7 +10,8 @@ export function LongText({ text }: { readonly text: string }) {
   if (text.length <= shortest) return <bdi className="text">{text}</bdi>;
   return (
     <>
-      <bdi className="text long">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
+      <bdi className="text long" tabIndex={0}>
         {isOpen ? text.slice(0, 100_000) : `${text.slice(0, shortest)}…`}
       </bdi>
       <div>

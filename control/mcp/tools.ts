@@ -62,6 +62,10 @@ const entries: Readonly<Record<string, ToolEntry>> = {
   svc_list_connectors: { does: "GET /connectors", annotations: reads },
   svc_get_connector: { does: "GET /connectors/{connector_id}", annotations: reads },
   svc_get_connector_spec: { does: "GET /connectors/{connector_id}/spec", annotations: reads },
+  svc_get_connector_report: {
+    does: "GET /connectors/{connector_id}/conformance",
+    annotations: reads,
+  },
   svc_list_credentials: { does: "GET /credentials", annotations: reads },
   svc_get_credential: { does: "GET /credentials/{credential_id}", annotations: reads },
   svc_get_source_oauth_consent_url: {
