@@ -209,6 +209,35 @@ describe("a manifest", () => {
     expect(faultOf(yaml)).toMatch(/^CONNECTOR_INVALID /);
   });
 
+  test("may have settings that are written for another draft, and other languages' patterns", () => {
+    const yaml = changed((all) => {
+      const spec = all.spec.connection_specification;
+      Object.assign(spec, {
+        $schema: "http://json-schema.org/draft-07/schema#",
+        airbyte_hidden: 1,
+      });
+      const [pattern, format] = ["^[0-9]{4}\\-[0-9]{2}$", "date-time"];
+      spec.properties.month = { type: "string", title: "Month", pattern, format };
+      spec.properties.day = {
+        ...{
+          type: "string",
+          title: "Day",
+          pattern: "^\\d{4}-\\d{2}-\\d{2}$",
+          format,
+          ui: { a: 1 },
+        },
+        ...{ required: true, format_hint: "day", examples: "2026-01-01" },
+      };
+    });
+    const { spec } = load(yaml);
+    expect(spec).not.toHaveProperty("$schema");
+    expect(JSON.stringify(spec)).not.toContain("date-time");
+    expect(spec.properties).toMatchObject({
+      month: { type: "string", title: "Month" },
+      day: { type: "string", title: "Day", pattern: "^\\d{4}-\\d{2}-\\d{2}$" },
+    });
+  });
+
   test("loses the streams alone that need what is not supported, and says which", async () => {
     const yaml = changed((all) => {
       all.streams[1].retriever.requester.authenticator = { type: "CustomAuthenticator" };

@@ -1,6 +1,7 @@
 /** The settings of a manifest, its secrets marked. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
 import { invalid } from "./invalid.ts";
+import { plainSchema } from "./settings-schema.ts";
 
 const reach = /\bconfig((?:\.\w+|\[\s*(?:'\w+'|"\w+")\s*\])+)/g;
 
@@ -12,7 +13,7 @@ export function markSecrets(
   specification: JsonObject,
   authenticators: readonly JsonValue[],
 ): JsonObject {
-  const spec = structuredClone({ ...specification, type: "object" }) as JsonObject;
+  const spec = structuredClone({ ...plainSchema(specification), type: "object" }) as JsonObject;
   spec.properties ??= {};
   for (const text of authenticators.flatMap(credentialTexts))
     for (const [, chain = ""] of text.matchAll(reach)) mark(spec, chain.match(/\w+/g) ?? []);
