@@ -134,6 +134,7 @@ export async function tryRule<Subject>(
   const runs = { count: 0 };
   const subjects = new Set<string>();
   const problems: Problem[] = [];
+  const untried: string[] = [];
   let problemCount = 0;
   const { document } = lab.target;
   const fail = (sentence: string, ...evidence: Evidence[]) => {
@@ -148,6 +149,7 @@ export async function tryRule<Subject>(
   };
   const report: Reporter = {
     checked: (subject) => void subjects.add(subject),
+    untried: (why) => void untried.push(why),
     fail,
     missing: (sentence) => fail(sentence),
     get problemCount() {
@@ -164,6 +166,7 @@ export async function tryRule<Subject>(
       document?.beyondItsAuthor(rule.id) ??
       (await countRunsOf(runs, async () => rule.notApplicable?.(lab)));
     if (reason === undefined) await countRunsOf(runs, () => rule.run(lab, report));
+    if (subjects.size === 0 && problemCount === 0) reason ??= untried[0];
     result = reason !== undefined ? "not-applicable" : resultOf(rule, problemCount, subjects.size);
     if (result === "vacuous")
       reason = "nothing was found to look at, so that a pass would mean nothing";

@@ -51,6 +51,8 @@ async function lookAtPlaces(lab: Lab, report: Reporter, one: CommandCase): Promi
   const [home, ...abroad] = environments;
   const atHome = lab.can("environment") ? { environment: home } : {};
   const first = await settledRun(lab, one.command, atHome);
+  if (first.observation.outcome.status === "failed")
+    return report.untried(`${one.name}: it fails at home too`);
   const compare = async (when: string, runOptions: RunOptions, shiftMs: number) => {
     const subject = `${one.name} ${when}`;
     report.checked(subject);

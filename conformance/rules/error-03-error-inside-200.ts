@@ -8,6 +8,7 @@ import {
   mostRefusals,
   type RequestPlace,
   refuse,
+  reportNoReads,
 } from "../derive/requests/rate-limits.ts";
 import { halfAnswers } from "../derive/rows/half-answers.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
@@ -40,8 +41,7 @@ export default defineRule({
     lab.egress === "http" ? undefined : "this connector speaks to a database",
   async run(lab, report) {
     const places = await edgeRequests(lab, sampledPlaces);
-    if (places.length === 0)
-      return report.missing("No recording of a read has a request: record one with rows.");
+    if (places.length === 0) return await reportNoReads(lab, report);
     const own = ownErrors(lab);
     for (const place of places) {
       for (const { name: what, answer } of [

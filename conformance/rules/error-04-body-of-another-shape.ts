@@ -1,7 +1,12 @@
 import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { edgeRequests, mostRefusals, refuse } from "../derive/requests/rate-limits.ts";
+import {
+  edgeRequests,
+  mostRefusals,
+  refuse,
+  reportNoReads,
+} from "../derive/requests/rate-limits.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { wrongBodies, wrongShapes } from "../derive/rows/wrong-bodies.ts";
 
@@ -23,8 +28,7 @@ export default defineRule({
     lab.egress === "http" ? undefined : "this connector speaks to a database",
   async run(lab, report) {
     const places = await edgeRequests(lab, sampledPlaces);
-    if (places.length === 0)
-      return report.missing("No recording of a read has a request: record one with rows.");
+    if (places.length === 0) return await reportNoReads(lab, report);
     for (const place of places) {
       for (const { name: what, text, contentType } of [
         ...wrongBodies(place.exchange),

@@ -18,6 +18,10 @@ export default defineRule({
     for (const { name, fault, observation, undisturbed, at } of await faultSweep(lab)) {
       // Other rules look at a 200 that is none (ERROR-03, ERROR-04), and at checks (CHECK-04).
       if (fault.kind === "body" || observation.command.verb !== "read") continue;
+      if (undisturbed.outcome.status !== "succeeded") {
+        report.untried(`${name}: the read fails also when nothing disturbs it`);
+        continue;
+      }
       report.checked(name);
       const requests = exchangeEvidence(
         "Requests",

@@ -135,11 +135,12 @@ async function tryStates(lab: Lab, facts: StreamFacts, report: Reporter): Promis
   if (!facts.recording && lab.egress === "http") return;
   const syncMode = isIncremental ? "incremental" : "full_refresh";
   const declared = isIncremental ? "incremental" : "is_resumable";
-  report.checked(`${label}: states of a read (${syncMode})`);
+  const subject = `${label}: states of a read (${syncMode})`;
   const seen = await lab.once(`undisturbed ${label}`, () =>
     lab.run(lab.readCommand([facts], { syncMode })),
   );
-  if (seen.outcome.status !== "succeeded") return;
+  if (seen.outcome.status !== "succeeded") return report.untried(`${subject}: it fails`);
+  report.checked(subject);
   const states = statesOf(seen, label);
   if (states.length === 0)
     return report.fail(

@@ -1,4 +1,5 @@
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
+import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { isWithin, latest, momentOf } from "../derive/rows/moments.ts";
 import { outputRows } from "../derive/rows/rows.ts";
@@ -26,24 +27,29 @@ export default defineRule({
   notApplicable: noIncrementalStream,
   async run(lab, report) {
     for (const stream of incrementalStreams(lab)) {
-      report.checked(stream.label);
       const first = await undisturbed(lab, stream);
       const end = await resumedAtEnd(lab, stream);
+      if (first.outcome.status !== "succeeded" || (end && isUnanswered(end.observation))) {
+        report.untried(
+          `${stream.label}: the read ${first.outcome.status === "succeeded" ? "from its final state asks for what was never recorded" : "from the beginning fails"}`,
+        );
+        continue;
+      }
+      report.checked(stream.label);
       if (!end) {
-        if (first.outcome.status === "succeeded")
-          report.fail(
-            `${stream.label}: an incremental read wrote no state, so that the next one begins anew.`,
-            messageEvidence("The read", first, []),
-          );
+        report.fail(
+          `${stream.label}: an incremental read wrote no state, so that the next one begins anew.`,
+          messageEvidence("The read", first, []),
+        );
         continue;
       }
       const { state, observation } = end;
       if (observation.outcome.status !== "succeeded") {
-        if (!isBeyondRecordings(observation))
-          report.fail(
-            `${stream.label}: a read from its own final state ${stateText(state)} ${observation.outcome.status}: ${observation.outcome.failures[0]?.message ?? "it gave no reason"}`,
-            messageEvidence("Resumed from the final state", observation, []),
-          );
+        report.fail(
+          `${stream.label}: a read from its own final state ${stateText(state)} ${observation.outcome.status}: ${observation.outcome.failures[0]?.message ?? "it gave no reason"}`,
+          messageEvidence("Resumed from the final state", observation, []),
+          exchangeEvidence("Its requests", observation.exchanges),
+        );
         continue;
       }
       if (lab.settings.capabilities.delivery === "at_least_once") continue;
@@ -77,3 +83,6 @@ export default defineRule({
     }
   },
 });
+
+const isUnanswered = (observation: Observation) =>
+  observation.outcome.status !== "succeeded" && isBeyondRecordings(observation);

@@ -6,6 +6,7 @@ import type { Lab } from "../../contract/lab.ts";
 import type { Answer, Exchange, ProviderRequest } from "../../contract/network.ts";
 import type { Command, Observation } from "../../contract/observation.ts";
 import type { Recording } from "../../contract/recording.ts";
+import type { Reporter } from "../../contract/rule.ts";
 import { undisturbed } from "../rows/losses.ts";
 
 /** One request of a recorded run. */
@@ -64,15 +65,25 @@ const isTokenRequest = ({ method, body, url }: ProviderRequest) =>
 
 /**
  * Requests of reads at the edges of their listings: the first and the last one of each recording.
+ * Of a read that fails when nothing disturbs it, nothing is learned from a disturbance.
  */
 export async function edgeRequests(lab: Lab, most: number): Promise<readonly RequestPlace[]> {
-  const reads = (await requestPlaces(lab)).filter(({ command }) => command.verb === "read");
+  const reads = (await requestPlaces(lab)).filter(
+    ({ command, whole }) => command.verb === "read" && whole.outcome.status === "succeeded",
+  );
   const edges = reads.filter(
     (place, index) =>
       reads[index - 1]?.recording !== place.recording ||
       reads[index + 1]?.recording !== place.recording,
   );
   return lab.sample(edges, most);
+}
+
+/** Says why there are no such requests. */
+export async function reportNoReads(lab: Lab, report: Reporter): Promise<void> {
+  const hasAny = (await requestPlaces(lab)).some(({ command }) => command.verb === "read");
+  if (hasAny) report.untried("every recorded read fails, also when nothing disturbs it");
+  else report.missing("No recording of a read has a request: record one with rows.");
 }
 
 export interface Refusals {

@@ -42,11 +42,16 @@ const sampledChains = 3;
 /** A read that is cut off this often goes through in the end. */
 const maxCrashes = 12;
 
-/** Done once for all rules. Streams that cannot be resumed are left out. */
+/**
+ * Done once for all rules. Streams that cannot be resumed are left out, and those whose reads fail
+ * in any case.
+ */
 export function crashSweep(lab: Lab): Promise<readonly CrashRun[]> {
   return lab.once("crash sweep", async () => {
     const runs: CrashRun[] = [];
-    const streams = resumableStreams(lab);
+    const streams: StreamFacts[] = [];
+    for (const stream of resumableStreams(lab))
+      if ((await undisturbed(lab, stream)).outcome.status === "succeeded") streams.push(stream);
     const share = (points: number) =>
       Math.min(mostPerStream, Math.max(2, Math.floor(points / streams.length)));
     const points = {
