@@ -3,6 +3,7 @@
  * kit's proxy. Needs Docker on this machine, because the proxy listens on the gateway address of
  * the target's network.
  */
+import { findImage } from "svc-connectors/host";
 import type { Ability, Target } from "../contract/target.ts";
 import {
   type ContainerContext,
@@ -54,6 +55,7 @@ export async function createContainerTarget(options: ContainerTargetOptions): Pr
     // Names can lead to port 443 of one run.
     runsAtOnce: hosts.length > 0 ? 1 : runsAtOnce,
     proxy: { host: network.gateway, isTransparent: hosts.length > 0 },
+    codeDigest: async () => (await findImage(image)).digest,
     manifest: async () => undefined,
     async run(command, world) {
       if (world.signal.aborted) return { exitCode: 143 };

@@ -1,8 +1,11 @@
 /** What the conformance kit has found of a connector that was added: taken, kept, shown. */
+import type { ContainedImage } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { ControlError } from "../contract/reasons.ts";
 import { Nullable, OneOf, StrictObject, Time } from "../contract/schemas.ts";
 import type { Db } from "../store/database.ts";
+import { type AddedConnector, imageOf } from "./added.ts";
+import { digestOf } from "./images.ts";
 import type { ConnectorDefinition } from "./registry.ts";
 
 export const conformanceVerdicts = ["passed", "failed", "unusable"] as const;
@@ -167,16 +170,21 @@ function toKept({ connector, rules, ...report }: GivenReport): Kept {
 
 const reportRefused = (problem: string) => new ControlError("report_refused", { problem });
 
+/** What a report says was tried: the digest of the code, or of the image. */
+const triedIn = (code: string | undefined, image: ContainedImage | null | undefined) =>
+  image ? digestOf(image) : code;
+
 /** Takes the place of the one before. @throws report_refused when it is of another connector */
 export async function keepReport(
   tx: Db,
-  connector: { readonly id: string; readonly code_digest: string },
+  connector: Pick<AddedConnector, "id" | "code_digest" | "image">,
   report: GivenReport,
   now: Date,
 ): Promise<void> {
   // What is no module does not say who it is: then its code does.
   const { id, digest } = report.connector;
-  if (id === undefined ? digest !== connector.code_digest : id !== connector.id)
+  const here = triedIn(connector.code_digest, imageOf(connector));
+  if (id === undefined ? digest !== here : id !== connector.id)
     throw reportRefused(`it is of another connector than ${connector.id}`);
   const changes = {
     code_digest: digest ?? null,
@@ -193,7 +201,7 @@ export async function keepReport(
 /** The last report of a connector; undefined: there is none. */
 export async function findReport(
   db: Db,
-  { id, reference }: ConnectorDefinition,
+  { id, reference, added }: ConnectorDefinition,
 ): Promise<ConformanceReport | undefined> {
   const row = await db
     .selectFrom("connector_reports")
@@ -201,7 +209,7 @@ export async function findReport(
     .where("connector_id", "=", id)
     .executeTakeFirst();
   if (!row) return undefined;
-  const isSame = row.code_digest === reference.pin?.code;
+  const isSame = row.code_digest === triedIn(reference.pin?.code, added?.image);
   return {
     connector_id: id,
     ...(JSON.parse(row.report) as Kept),

@@ -98,3 +98,16 @@ test("what is no report of it is refused with the reason, and long texts are cut
   const { data } = (await api.call("GET", `${path}/conformance`)).body;
   expect(data.rules[0].title).toHaveLength(2_000);
 });
+
+test("an image says no id: its report is known by its digest", async () => {
+  const digest = `sha256:${"a1".repeat(32)}`;
+  const image = { id: `acme/orders@${digest}`, user: null, hosts: [], exposed: [] };
+  await api.db
+    .updateTable("added_connectors")
+    .set({ image: JSON.stringify(image) })
+    .where("id", "=", "conn_orders")
+    .execute();
+  const ofImage = (tried: string) => give({ connector: { name: "acme/orders", digest: tried } });
+  expect((await ofImage(digest)).status).toBe(200);
+  expect((await ofImage(`sha256:${"b2".repeat(32)}`)).body.details.reason).toBe("report_refused");
+});

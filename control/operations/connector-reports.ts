@@ -62,7 +62,7 @@ export const createConnectorReport = defineWrite({
   async commit(tx, { now }, { body: { report } }, id) {
     const row = await tx
       .selectFrom("added_connectors")
-      .select(["id", "code_digest"])
+      .select(["id", "code_digest", "image"])
       .where("id", "=", id)
       .where("removed_at", "is", null)
       .forShare()

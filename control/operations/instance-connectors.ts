@@ -106,7 +106,10 @@ export const addConnector = defineOperatorWrite({
   async commit(tx, { now }, { body: { report } }, inspected: InspectedConnector) {
     const before = await keepConnector(tx, inspected, "command", now);
     const { manifest, code, image, sandbox } = inspected;
-    if (report) await keepReport(tx, { id: manifest.id, code_digest: code }, report, now);
+    if (report) {
+      const image = inspected.image && JSON.stringify(inspected.image);
+      await keepReport(tx, { id: manifest.id, code_digest: code, image }, report, now);
+    }
     return {
       data: {
         connector_id: manifest.id,
