@@ -46,8 +46,8 @@ describe("connectors", () => {
       category: "finance",
       auth_types: ["api_token"],
       release_stage: "ga",
+      supports: { full_refresh: true, incremental: true, namespaces: false, ssl: true },
       added: false,
-      enabled: true,
       enabled: true,
       documentation_url: null,
     });
