@@ -8,7 +8,7 @@ import type { DuckdbContext } from "./spec.ts";
 
 /**
  * Runs one SELECT, on a connection of its own, in a transaction that only reads and is rolled back.
- * No statement reaches a file or changes a setting: the database was opened that way.
+ * No statement reaches a file: the database was opened that way; nothing but a SELECT runs.
  * @throws QUERY_REFUSED, QUERY_FAILED, OUTPUT_BUSY, OUTPUT_FAILED, CANCELLED
  */
 export async function runQuery(
