@@ -130,7 +130,10 @@ async function discoverTables(
     );
 }
 
-/** Reports where the kit's tables are not what was read of them; columns that came later do not count. */
+/**
+ * Reports where the kit's tables are not what was read of them; columns that came later do not
+ * count.
+ */
 export async function expectSame(
   { sql }: { readonly sql: DatabaseSql },
   { copy, tables, log }: Changes,

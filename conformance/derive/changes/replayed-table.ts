@@ -1,4 +1,6 @@
-/** A stream of changes as a destination keeps it: the newest state of each key, and the stream's. */
+/**
+ * A stream of changes as a destination keeps it: the newest state of each key, and the stream's.
+ */
 import { type JsonValue, parseExact } from "svc-connectors";
 import { canonicalize, isJsonObject } from "svc-connectors/host";
 import type { StreamFacts } from "../../contract/lab.ts";

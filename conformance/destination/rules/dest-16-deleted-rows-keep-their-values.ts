@@ -106,7 +106,10 @@ function someBatches(random: Random, arrived: ArrivingRow[]): ArrivingRow[][] {
   );
 }
 
-/** The rows that the table has to hold: as if each row had come alone. A cursor of null is the oldest. */
+/**
+ * The rows that the table has to hold: as if each row had come alone. A cursor of null is the
+ * oldest.
+ */
 function modelOf(arrived: readonly ArrivingRow[], hasCursor: boolean): string[] {
   const kept = new Map<number, KeptRow>();
   for (const { id, at, n, _ab_cdc_deleted_at: deleted } of arrived) {

@@ -146,7 +146,9 @@ async function keepMarked(
   return count;
 }
 
-/** Rows that are there say that they are deleted, and what says so is not among the others any more. */
+/**
+ * Rows that are there say that they are deleted, and what says so is not among the others any more.
+ */
 async function markDeleted(
   connection: DuckDBConnection,
   target: string,
