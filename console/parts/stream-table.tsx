@@ -1,5 +1,5 @@
 /** The streams of a source: which are read, how, and which columns. Only what is seen is drawn. */
-import { Button, Checkbox, Modal, MultiSelect, NativeSelect, TextInput } from "@mantine/core";
+import { Button, Checkbox, Modal, MultiSelect, TextInput } from "@mantine/core";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useCallback, useMemo, useRef, useState } from "react";
 import {
@@ -43,7 +43,7 @@ export function StreamTable({ prepared, selections, onChange }: StreamTableProps
     count: found.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => 58,
-    overscan: 6,
+    overscan: 3,
     getItemKey: (index) => keyOf(found[index] ?? { name: "" }),
   });
   const set = useCallback(
@@ -137,6 +137,7 @@ export function StreamTable({ prepared, selections, onChange }: StreamTableProps
   );
 }
 
+/** Its parts are the browser's own: dozens of rows come and go while one scrolls. */
 const StreamRow = memo(function StreamRow({
   stream,
   selection,
@@ -157,7 +158,9 @@ const StreamRow = memo(function StreamRow({
   const said = chosen === columns.length ? "All columns" : plural(chosen, "column");
   return (
     <>
-      <Checkbox
+      <input
+        type="checkbox"
+        className="tick"
         aria-label={`Read ${name}`}
         checked={selection !== undefined}
         onChange={(event) =>
@@ -175,24 +178,29 @@ const StreamRow = memo(function StreamRow({
       </span>
       {selection === undefined ? null : (
         <>
-          <NativeSelect
+          <select
+            className="choice"
             aria-label={`How ${name} is read`}
-            size="xs"
             value={modeOf(selection)}
-            data={modesOf(stream, selection).map((value) => ({ value, label: modes[value] }))}
             onChange={(event) =>
               set(key, inMode(stream, selection, event.currentTarget.value as Mode))
             }
-          />
+          >
+            {modesOf(stream, selection).map((value) => (
+              <option key={value} value={value}>
+                {modes[value]}
+              </option>
+            ))}
+          </select>
           <Cursor stream={stream} selection={selection} set={set} />
-          <Button
-            size="xs"
-            variant="subtle"
+          <button
+            type="button"
+            className="subtle"
             aria-label={`${said} of ${name}`}
             onClick={() => onDetail(stream)}
           >
             {said}
-          </Button>
+          </button>
         </>
       )}
     </>
@@ -212,18 +220,22 @@ function Cursor({
   if (stream.source_defined_cursor)
     return <span className="dim">By {stream.default_cursor_field.join(".") || "the source"}</span>;
   return (
-    <NativeSelect
+    <select
+      className="choice"
       aria-label={`Cursor of ${stream.name}`}
-      size="xs"
       value={selection.cursor_field?.join(".") ?? ""}
-      data={[{ value: "", label: "Choose a cursor" }, ...cursorsOf(stream)]}
       onChange={(event) =>
         set(keyOf(stream), {
           ...selection,
           cursor_field: event.currentTarget.value === "" ? [] : [event.currentTarget.value],
         })
       }
-    />
+    >
+      <option value="">Choose a cursor</option>
+      {cursorsOf(stream).map((cursor) => (
+        <option key={cursor}>{cursor}</option>
+      ))}
+    </select>
   );
 }
 
