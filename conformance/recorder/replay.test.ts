@@ -37,7 +37,7 @@ const metadata = {
   seed: 1,
   redactions: [],
 } as const;
-const me = (body: string, path = "me"): Interaction => ({
+const answered = (body: string, path = "folders"): Interaction => ({
   request: { method: "GET", url: `https://api.notes.example.com/v1/${path}` },
   response: { status: 200, headers: { "content-type": "application/json" }, body },
 });
@@ -49,7 +49,13 @@ const draft = (...interactions: Interaction[]) => ({
 });
 
 test("what was recorded is run once more, with real values in place of placeholders", async () => {
-  expect(await outcomeOf(draft(me('{"id":"{{issued:id}}"}')), capture, options)).toEqual({
+  expect(
+    await outcomeOf(
+      draft(answered('{"folders":[{"id":"{{issued:id}}","name":"F"}]}')),
+      capture,
+      options,
+    ),
+  ).toEqual({
     status: "succeeded",
   });
 });
@@ -57,15 +63,15 @@ test("what was recorded is run once more, with real values in place of placehold
 test.each([
   [
     "a request that was not recorded",
-    draft(me("{}", "them")),
+    draft(answered("{}", "them")),
     /^check cannot be replayed: GET .* was not recorded/,
   ],
   [
     "a recorded request that nobody makes",
-    draft(me('{"id":1}'), me("{}", "them")),
+    draft(answered('{"folders":[]}'), answered("{}", "them")),
     /check#2 GET .*them\./,
   ],
-  ["another outcome", draft(me("{}")), /it gave RESPONSE_INVALID instead of no failure/],
+  ["another outcome", draft(answered("{}")), /it gave RESPONSE_INVALID instead of no failure/],
 ])("%s is reported, without secrets", async (_, recorded, message) => {
   const work = outcomeOf(recorded, capture, options);
   await expect(work).rejects.toThrow(message);
