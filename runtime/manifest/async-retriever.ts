@@ -16,7 +16,7 @@ import { nothingAdded } from "./requests/request-option.ts";
 import { compileRequester, type Requester } from "./requests/requester.ts";
 import { type Context, type Retriever, type RetrieverOptions, sliceScope } from "./retriever.ts";
 import { openSlices, type Slice } from "./slices/incremental.ts";
-import { compilePartitions, routerTypes } from "./slices/partitions.ts";
+import { compilePartitions } from "./slices/partitions.ts";
 
 const pollMs = 5_000;
 const usualMinutes = 60;
@@ -73,10 +73,7 @@ export function compileAsyncRetriever(
   );
   const minutes = retriever.template("polling_job_timeout");
   const retrySeconds = retriever.template("failed_retry_wait_time_in_seconds");
-  const partitions = compilePartitions(
-    retriever.children("partition_router", ...routerTypes),
-    openParent,
-  );
+  const partitions = compilePartitions(retriever, openParent);
   const own = (ctx: Context): Scope => ({
     config: ctx.config as Scope,
     parameters: retriever.parameters as Scope,

@@ -14,7 +14,7 @@ import { nothingAdded } from "./requests/request-option.ts";
 import { compileRequester } from "./requests/requester.ts";
 import type { CursorPlan } from "./slices/cursor.ts";
 import { openSlices, type Slice, type SliceRun } from "./slices/incremental.ts";
-import { compilePartitions, type ParentStream, routerTypes } from "./slices/partitions.ts";
+import { compilePartitions, type ParentStream } from "./slices/partitions.ts";
 
 export type Context = HttpContext<JsonObject>;
 
@@ -57,10 +57,7 @@ export function compileRetriever(retriever: Component, options: RetrieverOptions
   const paginator = compilePaginator(
     retriever.child("paginator", "DefaultPaginator", "NoPagination"),
   );
-  const partitions = compilePartitions(
-    retriever.children("partition_router", ...routerTypes),
-    openParent,
-  );
+  const partitions = compilePartitions(retriever, openParent);
   const listings: Retriever[] = [];
   const properties = compileQueryProperties(
     retriever.required("requester", requesterPart),

@@ -29,18 +29,24 @@ export interface ParentRun {
 /** More than this are no list that somebody wrote down. */
 const maxPartitions = 100_000;
 
-/** @param openParent compiles a stream of which another depends */
+/**
+ * The parts of a retriever. Where its routers stand in a list, even in one of a single router, their
+ * parents are read without a state, and have none in that of the stream.
+ * @param openParent compiles a stream of which another depends
+ */
 export function compilePartitions(
-  routers: readonly Component[],
+  retriever: Component,
   openParent: (stream: Component) => ParentStream,
 ): Partitions {
+  const isList = Array.isArray(retriever.get("partition_router"));
+  const routers = retriever.children("partition_router", ...routerTypes);
   const all = routers.map((router) => compileRouter(router, openParent));
   const [only] = all;
-  if (only && all.length === 1) return only;
+  if (only && all.length === 1 && !isList) return only;
   return {
     isMany: all.length > 0,
-    open(ctx, scope, parentState, childState) {
-      const runs = all.map((one) => one.open(ctx, scope, parentState, childState));
+    open(ctx, scope) {
+      const runs = all.map((one) => one.open(ctx, scope, {}, {}));
       return {
         async *list() {
           // The first changes slowest; the others are wanted again and again.
