@@ -196,7 +196,7 @@ describe("where a provider on this machine is allowed, this machine stays closed
   ])("%s", async (_, baseUrl, config) => {
     const { resolve, asked } = resolving("127.0.0.1");
     expect(await ask(baseUrl, { settings: everything, seams: { resolve } }, config)).toMatchObject({
-      code: expect.stringMatching(/^(ADDRESS_REFUSED|CONNECTOR_INVALID)$/),
+      code: expect.stringMatching(/^(ADDRESS_REFUSED|BASE_URL_REFUSED|CONNECTOR_INVALID)$/),
     });
     expect(asked).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ConnectorError } from "../contract/errors.ts";
-import { fillTemplate, isUnder, requestUrl, resolveBaseUrl } from "./request-url.ts";
+import { declaredUrl, fillTemplate, isUnder, requestUrl, resolveBaseUrl } from "./request-url.ts";
 
 const settings = { approvedHosts: ["mailer.example.com"], allowNetworks: [] };
 
@@ -140,5 +140,37 @@ describe("a request's URL", () => {
       c: [],
     });
     expect(url.href).toBe("https://api.example.com/?b=1&b=true");
+  });
+});
+
+describe("a whole URL", () => {
+  const origins = new Map([["https://api.example.com", "https://api.example.com"]]);
+
+  test.each([
+    "/boards/../me",
+    "/boards/../../me/cards",
+    "/boards/./7",
+    "/boards/..",
+    "/boards/%2e%2E/me",
+    "/boards/.%2e?page=2",
+    "/boards/..#cards",
+    "/boards/..\\me",
+    "/boards/a\\b",
+    "/boards/.\t./me",
+    "/boards/.\n./me",
+    "/boards/7\r",
+  ])("is refused where a value would lead to another path: %j", (path) => {
+    expect(() => declaredUrl(`https://api.example.com${path}`, undefined, origins)).toThrow(
+      expect.objectContaining({ code: "CONNECTOR_PROTOCOL" }),
+    );
+  });
+
+  test.each([
+    "/v1/files/..hidden/a...b/.well-known",
+    "/search?path=../a&x=.%2f..",
+    "/a%2Fb/7?next=a/../b",
+  ])("is taken where dots are only text: %j", (path) => {
+    const url = declaredUrl(`https://api.example.com${path}`, { page: 2 }, origins);
+    expect(url.href).toBe(`https://api.example.com${path}${path.includes("?") ? "&" : "?"}page=2`);
   });
 });

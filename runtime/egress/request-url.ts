@@ -143,10 +143,14 @@ export function requestUrl(
 /** Longer URLs are refused before they are looked at. */
 const maxUrlLength = 16_384;
 
+/** A segment of dots, and what the parser of URLs takes for a slash, in a path as it is written. */
+const leadsElsewhere = /\/(?:\.|%2e){1,2}(?=\/|$)|\\/i;
+
 /**
  * A whole URL that a connector names, with the query behind its own; a part behind # is left out.
+ * Its path may be made of values, as a manifest makes it: none leads to another path.
  * @param origins declared ones, and where each of them leads
- * @throws CONNECTOR_PROTOCOL when its host is not declared
+ * @throws CONNECTOR_PROTOCOL when its host is not declared, or its path is not the one it seems
  */
 export function declaredUrl(
   text: string,
@@ -157,6 +161,9 @@ export function declaredUrl(
   const origin = url && origins.get(url.origin);
   if (!url || origin === undefined || url.username !== "" || url.password !== "")
     throw refused("a request goes to a host that the connector does not declare");
+  const [path = ""] = text.split(/[?#]/);
+  if (/[\t\n\r]/.test(text) || leadsElsewhere.test(path))
+    throw refused("a value in the path of a URL would lead to another path");
   const more = encodeQuery(query ?? {});
   const search = [url.search.slice(1), more].filter((part) => part !== "").join("&");
   return new URL(`${origin}${url.pathname}${search === "" ? "" : `?${search}`}`);
