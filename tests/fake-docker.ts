@@ -57,7 +57,10 @@ export async function startFakeDocker() {
         Architecture: process.arch === "x64" ? "amd64" : process.arch,
         Os: "linux",
         RepoDigests: [`${repository}@${digest}`],
-        Config: { User: "65534", Labels: { "io.airbyte.version": `1.0.${Number.parseInt(digit, 16)}` } },
+        Config: {
+          User: "65534",
+          Labels: { "io.airbyte.version": `1.0.${Number.parseInt(digit, 16)}` },
+        },
       };
       for (const name of [`${repository}:${tag}`, `${repository}@${digest}`])
         await writeFile(
