@@ -22,7 +22,7 @@ const certificate = await authority.issue(["api.notes.example.com", loginName]);
 async function startLogin() {
   const provider = await startProvider(
     (request, response) => {
-      if (request.host !== loginName) return answerJson(response, 200, { id: "u1" });
+      if (request.host !== loginName) return answerJson(response, 200, { folders: [] });
       answerJson(response, 200, {
         access_token: "access-canary",
         expires_in: 3_600,
