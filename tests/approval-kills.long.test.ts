@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sql } from "kysely";
 import { systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openKeyring } from "../control/vault/keyring.ts";
@@ -68,9 +69,20 @@ describe("a server that is killed while it approves", () => {
     const program = new URL("approval-process.ts", import.meta.url);
     const child = fork(program, [JSON.stringify(settings)], {
       execArgv: ["--conditions=svc-source"],
+      env: { ...process.env, PGAPPNAME: "approves" },
     });
     await once(child, "message");
     return child;
+  };
+  /** PostgreSQL ends what the dead have asked for last: until then nothing is decided. */
+  const untilSettled = async (): Promise<void> => {
+    const { rows } =
+      await sql`SELECT FROM pg_stat_activity WHERE application_name = 'approves' AND state <> 'idle'`.execute(
+        api.db,
+      );
+    if (rows.length === 0) return;
+    await systemClock.sleep(1);
+    await untilSettled();
   };
 
   const statusOf = async (id: string) =>
@@ -165,12 +177,15 @@ describe("a server that is killed while it approves", () => {
       }
       child.kill("SIGKILL");
       await once(child, "exit");
+      await untilSettled();
 
       const left = (await api.call("GET", `/approvals/${id}`)).body.data.status;
       const after = await api.call("POST", `/approvals/${id}/approve`);
       const { status, error } = (await api.call("GET", `/approvals/${id}`)).body.data;
       ends[`${kind}: ${left} → ${status}`] = (ends[`${kind}: ${left} → ${status}`] ?? 0) + 1;
-      expect([after.status, kind, left]).toEqual([200, kind, left]);
+      // The server that is left may have found it first, and closed it.
+      const answers = status === "failed" ? [200, 409] : [200];
+      expect(answers, `${kind}: ${left}`).toContain(after.status);
       if (status === "failed") {
         expect([kind, error.reason, await count()]).toEqual(["once", "outcome_unknown", 0]);
       } else expect([status, await count()]).toEqual(["executed", 1]);

@@ -51,6 +51,11 @@ export async function picture(page: Page, name: string): Promise<void> {
   if (pictures !== undefined) await page.screenshot({ path: `${pictures}/${name}.png` });
 }
 
+/** Ends what is moving, but for what moves for ever. Text, since it is the page's own code. */
+const settled = `Promise.allSettled(document.getAnimations()
+  .filter((one) => one.effect?.getComputedTiming().endTime !== Infinity)
+  .map((one) => one.finished))`;
+
 /** Looks at a page as it is: wide and narrow, light and dark. Nothing is in anybody's way. */
 export async function look(page: Page, name: string): Promise<void> {
   await loaded(page);
@@ -64,6 +69,8 @@ export async function look(page: Page, name: string): Promise<void> {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       await picture(page, `${name}-${width}-${colorScheme}`);
+      // What comes or goes is neither here nor there: its colours are of the moment.
+      await page.evaluate(settled);
       // Each width in one of both: together they see all that there is.
       if ((width === 360) === (colorScheme === "dark"))
         expect(await barriers(page), `${name} at ${width}, ${colorScheme}`).toEqual([]);

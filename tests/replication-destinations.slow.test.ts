@@ -177,6 +177,6 @@ describe
     await database.query(
       "INSERT INTO gone VALUES (1, 9, 'back'), (7, 7, 'short'); DELETE FROM gone WHERE id = 7",
     );
-    expect(await rows()).toEqual(["1/9/back/f", "2/2/b/f", "3/3/c/t", "4/3/c/f"]);
+    expect(await rows()).toEqual(["1/9/back/f", "2/2/b/f", "3/3/c/t", "4/3/c/f", "7/7/short/t"]);
   });
 });
