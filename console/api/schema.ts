@@ -8,6 +8,7 @@ export interface schemas {
   AcceptInvitationResult: { workspace_id: string; member_id: string; user_id: string; email: string; role: schemas["Role"]; session: { session_id: string; token: string; expires_at: string } };
   ActivationStatus: "active" | "paused" | "disabled";
   ActorType: "user" | "system";
+  AdministeredInstance: { images: (string)[] };
   Approval: { approval_id: string; workspace_id: string; operation: string; category: schemas["ChangeCategory"] | null; status: schemas["ApprovalStatus"]; source: schemas["Client"]; proposal: { method: string; path: string; params: Record<string, unknown>; body_redacted: Record<string, unknown>; summary: string }; payload_digest: string; resource: { type: string; id: string | null; version: number | null }; requested_by: { user_id: string; session_id: string }; reason: string | null; created_at: string; expires_at: string; decided_by: string | null; decided_at: string | null; decision_comment: string | null; result: Record<string, unknown> | null; error: { code: string; reason: string; message: string } | null; already_resolved?: boolean | undefined };
   ApprovalList: { items: (schemas["Approval"])[]; next_cursor: string | null; has_more: boolean };
   ApprovalListResponse: { request_id: schemas["RequestId"]; data: schemas["ApprovalList"] };
@@ -144,7 +145,7 @@ export interface schemas {
   GetConnectorSpecResponse: { request_id: schemas["RequestId"]; data: schemas["GetConnectorSpecResult"] };
   GetConnectorSpecResult: { connector_id: string; spec_version: string; connection_specification: Record<string, unknown>; secret_fields: (string)[]; auth: { type: schemas["AuthType"]; start_path: string | null; account_fields: (string)[] } };
   GetMeResponse: { request_id: schemas["RequestId"]; data: schemas["GetMeResult"] };
-  GetMeResult: { user_id: string; email: string; name: string; default_workspace_id: string | null; session: { session_id: string; client: schemas["Client"]; expires_at: string }; scopes: (schemas["Scope"])[]; memberships: ({ workspace_id: string; role: schemas["Role"] })[]; has_more_memberships: boolean };
+  GetMeResult: { user_id: string; email: string; name: string; default_workspace_id: string | null; session: { session_id: string; client: schemas["Client"]; expires_at: string }; scopes: (schemas["Scope"])[]; memberships: ({ workspace_id: string; role: schemas["Role"] })[]; has_more_memberships: boolean; instance: schemas["AdministeredInstance"] | null };
   ImageFacts: { updated_at: string; reaches: (string)[]; exposed_secrets: (string)[] };
   Invitation: { invitation_id: string; workspace_id: string; email: string; role: schemas["Role"]; status: schemas["InvitationStatus"]; inviter_user_id: string; delivery: "pending" | "sent" | "failed"; directly_added: boolean; created_at: string; expires_at: string };
   InvitationList: { items: (schemas["Invitation"])[]; next_cursor: string | null; has_more: boolean };

@@ -82,23 +82,31 @@ export function selectWorkspace(caller: Caller, named: readonly unknown[]): stri
 
 /** The workspace whose administrators are the instance's. @throws not_found */
 export async function findAdministeringWorkspace(db: Db): Promise<string> {
-  const found = await db
-    .selectFrom("workspaces")
-    .select("id")
-    .where("administers_instance", "=", true)
-    .executeTakeFirst();
-  if (!found) throw new ControlError("not_found", { resource: "workspace" });
-  return found.id;
+  const id = await administeringWorkspace(db);
+  if (id === undefined) throw new ControlError("not_found", { resource: "workspace" });
+  return id;
 }
+
+const administeringWorkspace = async (db: Db): Promise<string | undefined> =>
+  (
+    await db
+      .selectFrom("workspaces")
+      .select("id")
+      .where("administers_instance", "=", true)
+      .executeTakeFirst()
+  )?.id;
 
 /** Whether who asks may change what is the instance's. */
 export async function administersInstance({
   db,
   caller,
 }: Pick<OperationContext, "db" | "caller">): Promise<boolean> {
-  const id = await findAdministeringWorkspace(db);
+  const { role: least, scope } = permissions.admin;
+  if (!caller.session.scopes.includes(scope)) return false;
+  const id = await administeringWorkspace(db);
+  if (id === undefined) return false;
   const { memberships } = await bringMemberships(caller, [id]);
   return memberships.some(
-    ({ workspaceId, role }) => workspaceId === id && includesRole(role, permissions.admin.role),
+    ({ workspaceId, role }) => workspaceId === id && includesRole(role, least),
   );
 }

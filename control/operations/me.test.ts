@@ -9,7 +9,7 @@ describe("the current user", () => {
   let both: string;
 
   beforeAll(async () => {
-    api = await startTestControl({ sandbox: "inline" });
+    api = await startTestControl({ sandbox: "inline", settings: { images: ["acme/*"] } });
     const now = new Date(api.control.services.clock.now());
     const userId = api.first.users.editor;
     await addMember(api.db, { workspaceId: api.second.id, userId, role: "viewer" }, now);
@@ -40,6 +40,7 @@ describe("the current user", () => {
         "scopes",
         "memberships",
         "has_more_memberships",
+        "instance",
       ].sort(),
     );
   });
@@ -59,6 +60,26 @@ describe("the current user", () => {
     const { token } = await createSession(api.db, session, now);
     const { body } = await api.call("GET", "/me", { token });
     expect(body.data.memberships).toEqual([{ workspace_id: api.first.id, role: "viewer" }]);
+  });
+
+  test("is told whether the instance is theirs to administer, and which images it takes", async () => {
+    const instanceOf = async (token: string) =>
+      (await api.call("GET", "/me", { token })).body.data.instance;
+    const { admin } = api.first.tokens;
+    expect(await instanceOf(admin)).toEqual({ images: ["acme/*"] });
+    expect(await instanceOf(api.first.tokens.editor)).toBeNull();
+    expect(await instanceOf(api.first.tokens.agent)).toBeNull();
+    expect(await instanceOf(api.second.tokens.admin)).toBeNull();
+    const now = new Date(api.control.services.clock.now());
+    const userId = api.first.users.admin;
+    const lower = { userId, client: "api", scopes: ["control:read", "control:write"] } as const;
+    expect(await instanceOf((await createSession(api.db, lower, now)).token)).toBeNull();
+    // What it says is what happens.
+    const path = "/connectors/conn_nobody/conformance";
+    const statusOf = async (token: string) =>
+      (await api.call("POST", path, { token, body: {} })).status;
+    expect(await statusOf(admin)).toBe(422);
+    expect(await statusOf(api.second.tokens.admin)).toBe(403);
   });
 
   test("needs a token", async () => {

@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { type Caller, defineRead, type Membership } from "../contract/operation.ts";
 import { Id, Nullable, OneOf, StrictObject, Time } from "../contract/schemas.ts";
+import { administersInstance } from "../door/authorize.ts";
 import { selectMemberships, toMembership } from "../door/memberships.ts";
 import type { Db } from "../store/database.ts";
 import { clients, roles, scopes } from "../store/tables.ts";
@@ -12,6 +13,20 @@ const mostListed = 100;
 const Role = OneOf(roles, {
   description: "The lower of the membership's role and the token's.",
 });
+
+const AdministeredInstance = StrictObject(
+  {
+    images: Type.Array(Type.String(), {
+      description:
+        "Images that may be added as connectors, as the operator's settings name them: a repository, all below a prefix (`acme/*`), or one image with its digest.",
+    }),
+  },
+  {
+    title: "AdministeredInstance",
+    description:
+      "What its administrators may add to the instance, beside declarative manifests; null: who asks is none of them, or not with this token.",
+  },
+);
 
 export const getMe = defineRead({
   id: "me.get",
@@ -36,9 +51,10 @@ export const getMe = defineRead({
     has_more_memberships: Type.Boolean({
       description: "There are more than these: GET /workspaces lists all, page by page.",
     }),
+    instance: Nullable(AdministeredInstance),
   }),
   errors: [],
-  async run({ db, caller }) {
+  async run({ db, caller, services }) {
     const { user, session } = caller;
     const found = caller.findMemberships ? await firstMemberships(db, caller) : caller.memberships;
     const [only, ...others] = found;
@@ -58,6 +74,9 @@ export const getMe = defineRead({
         role,
       })),
       has_more_memberships: found.length > mostListed,
+      instance: (await administersInstance({ db, caller }))
+        ? { images: [...services.settings.images] }
+        : null,
     };
   },
 });
