@@ -39,7 +39,7 @@ async function moveRows(
   const visible = saved.generations.current;
   if (stream.merge) {
     await client.query(`DROP TABLE IF EXISTS ${tableName(deletedTable(id))}`);
-    await deduplicate(client, tableName(table), stream.merge, id);
+    await deduplicate(client, tableName(table), types, stream.columns, stream.merge, id);
   } else if (stream.repeatedKeys.length > 0) {
     await removeRepeated(client, tableName(table), { keys: stream.repeatedKeys });
   }

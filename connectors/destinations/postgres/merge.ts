@@ -23,6 +23,7 @@ export interface Merge {
 /** Where rows are gathered until the commit. Gone with the transaction. */
 export const stageTable = "pg_temp.svc_rows";
 const wonTable = "pg_temp.svc_won";
+const takenTable = "pg_temp.svc_taken";
 
 /** An empty table for rows as they are written. */
 export async function createStage(
@@ -150,10 +151,13 @@ export async function createKeyIndex(
 export async function deduplicate(
   client: Client,
   target: string,
+  types: TableTypes,
+  columns: readonly Column[],
   merge: Merge,
   streamId: string,
 ): Promise<void> {
-  const { keys, cursor, deletedAt } = merge;
+  const { keys, cursor, deletedAt, keepsDeleted } = merge;
+  if (deletedAt && keepsDeleted) await takeDeleted(client, target, keys, deletedAt);
   await client.query("SAVEPOINT svc_unique");
   try {
     await createKeyIndex(client, target, streamId, keys);
@@ -170,6 +174,25 @@ export async function deduplicate(
     await client.query(rememberDeleted(deleted, target, keys, cursor, deletedAt));
   }
   await client.query(`DELETE FROM ${target} WHERE ${quoteName(deletedAt.name)} IS NOT NULL`);
+  if (keepsDeleted) await mergeStage(client, target, takenTable, types, columns, merge, streamId);
+}
+
+/**
+ * Takes out all rows of the keys of which one is deleted: they are merged as if they came now, so
+ * that the deletion marks the row before it.
+ */
+async function takeDeleted(
+  client: Client,
+  target: string,
+  keys: readonly Column[],
+  deletedAt: Column,
+): Promise<void> {
+  const names = keys.map(({ name }) => quoteName(name)).join(", ");
+  await client.query(
+    `CREATE TEMP TABLE svc_taken ON COMMIT DROP AS SELECT * FROM ${target}
+       WHERE (${names}) IN (SELECT ${names} FROM ${target} WHERE ${quoteName(deletedAt.name)} IS NOT NULL);
+     DELETE FROM ${target} WHERE (${names}) IN (SELECT ${names} FROM ${takenTable})`,
+  );
 }
 
 /** Removes all rows of a key but the newest. */

@@ -88,7 +88,7 @@ export async function beginTransaction(
       ...Object.entries(ownColumnTypes),
     ]);
   }
-  if (merge && isMerged) await ensureKeyIndex(client, table, merge, id);
+  if (merge && isMerged) await ensureKeyIndex(client, table, types, columns, merge, id);
   const isStaged = isMerged || columns.some((column) => tableType(column) !== column.type);
   if (isStaged) await createStage(client, name, columns);
   const stageTypes = new Map(types);
@@ -181,6 +181,8 @@ const mergeOf = (
 async function ensureKeyIndex(
   client: Client,
   table: Table,
+  types: TableTypes,
+  columns: readonly Column[],
   merge: Merge,
   id: string,
 ): Promise<void> {
@@ -193,7 +195,7 @@ async function ensureKeyIndex(
   if (rows.some(({ name }) => name === wanted)) return;
   for (const { name } of rows)
     await client.query(`DROP INDEX ${tableName({ schema: table.schema, name })}`);
-  await deduplicate(client, tableName(table), merge, id);
+  await deduplicate(client, tableName(table), types, columns, merge, id);
 }
 
 async function forgetStream(client: Client, id: string): Promise<void> {
