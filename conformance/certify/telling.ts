@@ -44,7 +44,7 @@ export const telling: Readonly<Record<string, { readonly finds: number; readonly
     "STATE-08": { finds: 2, runs: 12 },
     "STATE-09": { finds: 9, runs: 4 },
     "STATE-10": { finds: 1, runs: 11 },
-    "STATE-11": { finds: 1, runs: 9 },
+    "STATE-11": { finds: 11, runs: 12 },
     "STATE-12": { finds: 3, runs: 4 },
     "STATE-13": { finds: 7, runs: 1 },
     "STATE-14": { finds: 4, runs: 11 },

@@ -20,6 +20,8 @@ const ofTheRuntime: Readonly<Record<string, string>> = {
 /** Single cases of rules, as their failures tell them. */
 const casesOfTheRuntime: Readonly<Record<string, RegExp>> = {
   "ERROR-03": /with null in place of its last row/,
+  // Rows move the cursor, as STATE-09 has it.
+  "STATE-11": /, and one of (?:a later page|another parent) /,
 };
 
 /** Those that an error handler of a manifest takes over. */
