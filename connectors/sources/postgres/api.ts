@@ -32,6 +32,7 @@ const settings = {
   // While the output is slow the session is idle, by right.
   idle_in_transaction_session_timeout: "0",
   idle_session_timeout: "0",
+  transaction_timeout: "0",
 };
 
 /** A new session with known settings. It ends when the run is cancelled. @throws ConnectorError */

@@ -87,7 +87,7 @@ function createTables(database: PostgresDatabase, settings: PostgresSettings) {
       [...(tables.get(name) ?? new Map<string, Known>()).values()].map(({ row }) => row),
     /** Reads all streams once. `cut` says after which output the run is killed. */
     async run(
-      cut: (output: Output<PostgresState>) => boolean = () => false,
+      cut: (output: Output<PostgresState>) => boolean | Promise<boolean> = () => false,
       only?: string,
       waitMs?: number,
     ): Promise<unknown[]> {
@@ -117,7 +117,7 @@ function createTables(database: PostgresDatabase, settings: PostgresSettings) {
               waiting = [];
               states.set(stream.name, isNothing ? undefined : output.state);
             }
-            if (cut(output)) return failures;
+            if (await cut(output)) return failures;
           }
         } catch (error) {
           failures.push(error);
@@ -211,6 +211,64 @@ describe.skipIf(findPostgres() === undefined)("changes from the log", () => {
     const before = tables.readCount;
     expect(await tables.run()).toEqual([]);
     expect(tables.readCount).toBe(before);
+  });
+
+  describe("a row of which the log lacks a large value", () => {
+    const large = `
+      CREATE TABLE a (id int PRIMARY KEY); CREATE TABLE t (id int PRIMARY KEY, v int, body text); ALTER TABLE t ALTER body SET STORAGE EXTERNAL;
+      INSERT INTO t SELECT i, 0, repeat(md5(i::text), 500) FROM generate_series(1, 20) i`;
+
+    test("is as it was when the run began, whatever others do to it meanwhile", async () => {
+      const database = await createDatabase(large);
+      const tables = createTables(database, {
+        replication: { publication: "svc", slot: newSlot() },
+      });
+      await tables.run();
+      await database.query("UPDATE t SET v = 1; INSERT INTO a VALUES (1)");
+      const before = await wholeOf(database, "t");
+      let isFirst = true;
+      const writeBetween = async () => {
+        if (isFirst)
+          await database.query(
+            "BEGIN; INSERT INTO a VALUES (2); UPDATE t SET v = 2, body = 'newer' WHERE id < 10; DELETE FROM t WHERE id = 20; COMMIT",
+          );
+        isFirst = false;
+        return false;
+      };
+      expect(await tables.run(writeBetween)).toEqual([]);
+      expect([tables.rows("a"), sorted(tables.rows("t"))]).toEqual([[{ id: 1 }], sorted(before)]);
+      expect(await tables.run()).toEqual([]);
+      expect(tables.rows("a")).toHaveLength(2);
+      expect(sorted(tables.rows("t"))).toEqual(sorted(await wholeOf(database, "t")));
+    });
+
+    test("is read once its transaction can be seen, which the log tells before", async () => {
+      const database = await createDatabase(large);
+      const tables = createTables(database, {
+        replication: { publication: "svc", slot: newSlot() },
+      });
+      await tables.run();
+      const setStandby = async (name: string) => {
+        await database.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+        await database.query("SELECT pg_reload_conf()");
+      };
+      await database.query("UPDATE t SET v = 1 WHERE id = 1");
+      await setStandby("one_that_is_away");
+      let committing: Promise<unknown> = Promise.resolve();
+      try {
+        committing = database.query("SET synchronous_commit = on; UPDATE t SET v = 2 WHERE id = 2");
+        const waits = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+        await vi.waitFor(async () => expect(await database.query(waits)).toHaveLength(1), {
+          timeout: 60_000,
+        });
+        expect(await tables.run()).toEqual([]);
+      } finally {
+        await setStandby("");
+        await committing;
+      }
+      expect(await tables.run()).toEqual([]);
+      expect(sorted(tables.rows("t"))).toEqual(sorted(await wholeOf(database, "t")));
+    });
   });
 
   test("every type has the same value by the log as by a query", async () => {

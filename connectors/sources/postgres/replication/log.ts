@@ -31,15 +31,19 @@ export interface LogOptions {
   readonly settings: Replication;
   /** Only transactions that were committed before it are read. */
   readonly border: bigint;
+  /** Reading ends before the first transaction that cannot be seen yet. */
+  canSee(xid: number): boolean;
   /** What the server may forget. */
   readonly confirmed: bigint;
   /** The tables that are read in this run, in any order. */
   readonly parts: readonly LogPart[];
-  /** The slot's messages from the first of the parts on, where they are being read already. */
+  /** The slot's messages from the first of the parts on, for the first who asks. */
   readonly begun?: AsyncGenerator<SlotMessage> | undefined;
 }
 
 export interface ChangeLog {
+  /** Where all tables end, once the changes of one have come. */
+  readonly border: bigint;
   /**
    * The changes of a table from a place on. Reading the log for one table keeps those of others,
    * as far as they are few: mostly the server is asked once for all.
@@ -67,17 +71,20 @@ interface Store {
 
 export function createChangeLog(ctx: PostgresContext, options: LogOptions): ChangeLog {
   const waiting = new Map(options.parts.map(({ table, from }) => [table, from]));
-  let { begun } = options;
+  let { begun, border } = options;
   /** Whole, of tables that are still to be asked for. */
   const kept = new Map<string, Store>();
 
   return {
+    get border() {
+      return border;
+    },
     async *changesOf(table, from) {
       waiting.delete(table);
       const store = kept.get(table);
       kept.delete(table);
       if (store) yield* replay(store);
-      else if (from < options.border) yield* readLog(table, from);
+      else if (from < border) yield* readLog(table, from);
     },
   };
 
@@ -120,13 +127,17 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
     begun = undefined;
     for await (const message of given) {
       if (message.kind === "reached") {
-        if (message.lsn >= options.border) break;
+        if (message.lsn >= border) break;
         continue;
       }
       const { payload } = message;
       const change = decodeChange(payload);
       if (change.kind === "begin") {
-        if (change.lsn >= options.border) break;
+        if (change.lsn >= border) break;
+        if (!options.canSee(change.xid)) {
+          border = change.lsn;
+          break;
+        }
         ({ lsn, time } = change);
       } else if (change.kind === "relation") {
         const { relation } = change;
@@ -134,7 +145,7 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
         relations.set(relation.oid, { relation, key });
       } else if (change.kind === "commit") {
         if (change.end > from) yield { kind: "commit", end: change.end };
-        if (change.end >= options.border) break;
+        if (change.end >= border) break;
       } else if (change.kind !== "other") {
         const oids = change.kind === "truncate" ? change.oids : [change.oid];
         for (const { relation, key } of oids.map(known)) {

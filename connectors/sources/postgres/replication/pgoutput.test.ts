@@ -44,7 +44,7 @@ const messages = {
 };
 
 test("a message says what was changed, and where its values lie", () => {
-  expect(decodeChange(messages.begin)).toEqual({ kind: "begin", lsn: 5n, time: 7n });
+  expect(decodeChange(messages.begin)).toEqual({ kind: "begin", lsn: 5n, time: 7n, xid: 9 });
   expect(decodeChange(messages.commit)).toEqual({ kind: "commit", end: 6n });
   expect(decodeChange(messages.relation)).toEqual({
     kind: "relation",

@@ -38,7 +38,13 @@ export interface RelationColumn {
 /** The memory of tuples is that of the message. */
 export type Change =
   /** `lsn`: where the transaction was committed; `time`: microseconds since 2000. */
-  | { readonly kind: "begin"; readonly lsn: bigint; readonly time: bigint }
+  | {
+      readonly kind: "begin";
+      readonly lsn: bigint;
+      readonly time: bigint;
+      /** The lower half of the transaction's number. */
+      readonly xid: number;
+    }
   /** `end`: where the next one may begin. */
   | { readonly kind: "commit"; readonly end: bigint }
   | { readonly kind: "relation"; readonly relation: Relation }
@@ -76,8 +82,7 @@ function readChange(reader: Reader): Change {
     case "B": {
       const lsn = reader.u64();
       const time = reader.i64();
-      reader.u32();
-      return { kind: "begin", lsn, time };
+      return { kind: "begin", lsn, time, xid: reader.u32() };
     }
     case "C": {
       reader.u8();

@@ -21,8 +21,9 @@ import type { PostgresContext } from "../spec.ts";
 import { describeTable, fromOf, ofTable } from "../streams.ts";
 import { type ChangeLog, createChangeLog, type LogItem } from "./log.ts";
 import { formatLsn, parseLsn } from "./lsn.ts";
+import { holdMoment, type Moment } from "./moment.ts";
 import { type ChangeRows, createChangeRows } from "./rows.ts";
-import { flushLog, inspectServer, isOfLog, type Slot, tableKey, writtenNow } from "./server.ts";
+import { flushLog, inspectServer, isOfLog, type Slot, tableKey } from "./server.ts";
 import {
   followSlot,
   identify,
@@ -31,7 +32,7 @@ import {
   replicationFailure,
 } from "./session.ts";
 import { addedColumns, type Replication } from "./settings.ts";
-import { untilChange } from "./wait.ts";
+import { type BegunMessages, untilChange } from "./wait.ts";
 
 type Beginning = StreamBeginning<Stream, State>;
 type Selection = ReadRun<Stream, State>;
@@ -41,12 +42,12 @@ interface ChangeRun {
   readonly system: string;
   /**
    * Every stream ends here: together they are as the database was at that moment, and no transaction
-   * is there in part.
+   * is there in part. Rows are read as they were then.
    */
-  readonly border: bigint;
-  /** Of the border, where rows are read; the session that exports it has to stay. */
-  readonly snapshot: string | undefined;
+  readonly moment: Moment;
   readonly log: ChangeLog;
+  /** Streams whose changes are still to come. */
+  readonly left: Set<string>;
   /** Why the changes since a saved state are gone; undefined: they are there. */
   lossOf(state: State): string | undefined;
 }
@@ -69,12 +70,13 @@ export async function* readChanges(
   const loss = saved && run.lossOf(saved);
   if (loss !== undefined) yield* beginAnew(ctx, stream, loss);
   const state = saved?.mode === "changes" ? saved : undefined;
-  const { system, border } = run;
-  const base = state?.lsn ?? formatLsn(border);
+  const { system, moment, log } = run;
+  const base = state?.lsn ?? formatLsn(moment.lsn);
   const stateAt = (lsn: string): ChangesState => ({ mode: "changes", system, lsn });
   if (state === undefined || state.rows) {
     const whole = { ...stream, syncMode: "full_refresh" as const };
-    const options = { snapshot: run.snapshot, addedColumns: addedColumns(border) };
+    const { snapshot, lsn } = moment;
+    const options = { snapshot, addedColumns: addedColumns(lsn) };
     for await (const output of readTable(ctx, session, whole, state?.rows, options)) {
       if (output.type !== "checkpoint") yield output;
       else if (output.state.mode === "full_refresh")
@@ -82,10 +84,12 @@ export async function* readChanges(
     }
     yield checkpoint(stateAt(base));
   }
-  const table = tableKey(stream.namespace ?? "public", stream.name);
-  const changes = run.log.changesOf(table, parseLsn(base));
-  yield* toOutput(ctx, session, stream, changes, stateAt);
-  yield checkpoint(stateAt(formatLsn(border)));
+  const table = tableOf(stream);
+  const changes = log.changesOf(table, parseLsn(base));
+  yield* toOutput(ctx, session, moment, stream, changes, stateAt);
+  run.left.delete(table);
+  if (run.left.size === 0) moment.end();
+  yield checkpoint(stateAt(formatLsn(log.border)));
 }
 
 /** The state of nothing: the next run reads all rows, beside those that are there. */
@@ -103,6 +107,7 @@ async function* beginAnew(
 async function* toOutput(
   ctx: PostgresContext,
   session: Session,
+  moment: Moment,
   stream: SelectedStream,
   changes: AsyncIterable<LogItem>,
   stateAt: (lsn: string) => ChangesState,
@@ -126,7 +131,7 @@ async function* toOutput(
     const keys = [...unresolved.values()];
     unresolved.clear();
     rowsSince += keys.length;
-    yield* readByKey(ctx, session, stream, keys, lsn);
+    yield* readByKey(ctx, session, moment, stream, keys, lsn);
   };
 
   for await (const item of changes) {
@@ -175,12 +180,13 @@ async function* toOutput(
 }
 
 /**
- * Rows as they are now: of what is newer in them than the border, the next run reads the change.
- * Those that are gone are deleted, or have another key, later in the log.
+ * Rows as they were at the border, with all changes that the run reads. Those that are gone are
+ * deleted, or have another key, later in the log.
  */
 async function* readByKey(
   ctx: PostgresContext,
   session: Session,
+  { snapshot }: Moment,
   stream: SelectedStream,
   keys: readonly (readonly string[])[],
   lsn: bigint,
@@ -205,7 +211,7 @@ async function* readByKey(
     }))
       yield batch(some);
   };
-  yield* inSnapshot(session, work, { hasTimeout: false });
+  yield* inSnapshot(session, work, { hasTimeout: false, snapshot });
 }
 
 const runs = new WeakMap<PostgresContext, Promise<ChangeRun>>();
@@ -250,27 +256,43 @@ async function openRun(
     const exported = needsRows ? await exportSnapshot(replicating, settings) : undefined;
     const parts = ofLog.filter(isKnown).flatMap(({ stream, state }) => {
       if (state?.mode !== "changes") return [];
-      const table = tableKey(stream.namespace ?? "public", stream.name);
-      return [{ table, from: parseLsn(state.lsn) }];
+      return [{ table: tableOf(stream), from: parseLsn(state.lsn) }];
     });
     const from = parts.map((part) => part.from).reduce(least, server.written);
     // Streams that are not read this time may need what lies before.
     const confirmed = selection.isPart ? (slot?.confirmed ?? 0n) : from;
     const { waitMs = 0 } = selection;
-    const begun =
-      waitMs > 0 && !exported && parts.length === ofLog.length
-        ? await untilChange(ctx, followSlot(replicating, { ...settings, from, confirmed }), waitMs)
-        : undefined;
-    if (!exported && !begun) replicating.end();
-    const border = exported?.lsn ?? (begun ? await writtenNow(session) : server.written);
+    const following = exported
+      ? undefined
+      : followSlot(replicating, { ...settings, from, confirmed });
+    const mayWait = waitMs > 0 && parts.length === ofLog.length;
+    const begun: BegunMessages | undefined =
+      following && (mayWait ? await untilChange(ctx, following, waitMs) : { messages: following });
+    const moment = exported ?? (await holdMoment(ctx, begun?.xid));
     if (!exported) await flushLog(session);
-    const log = createChangeLog(ctx, { settings, border, confirmed, parts, begun });
-    return { system, border, snapshot: exported?.name, log, lossOf };
+    const { lsn: border, canSee } = moment;
+    const log = createChangeLog(ctx, {
+      settings,
+      border,
+      canSee,
+      confirmed,
+      parts,
+      begun: begun?.messages,
+    });
+    return {
+      system,
+      moment,
+      log,
+      left: new Set(ofLog.map(({ stream }) => tableOf(stream))),
+      lossOf,
+    };
   } catch (error) {
     replicating.end();
     throw replicationFailure(error);
   }
 }
+
+const tableOf = ({ namespace = "public", name }: Stream) => tableKey(namespace, name);
 
 const least = (one: bigint, other: bigint) => (one < other ? one : other);
 
@@ -301,12 +323,13 @@ function lossSince(state: State, system: string, slot: Slot | undefined): string
 
 /**
  * A snapshot, and the place in the log where it stands: what is committed before is in it, nothing
- * else is. It comes with a slot of its own, which ends with the session.
+ * else is. It comes with a slot of its own, which ends with the session. The server waits for all
+ * transactions that are under way.
  */
 async function exportSnapshot(
   replicating: ReplicationSession,
   { slot }: Replication,
-): Promise<{ readonly name: string; readonly lsn: bigint }> {
+): Promise<Moment> {
   const own = `${slot}_rows_${randomBytes(3).toString("hex")}`;
   const [row] = await replicating.command(
     `CREATE_REPLICATION_SLOT "${own}" TEMPORARY LOGICAL pgoutput EXPORT_SNAPSHOT`,
@@ -314,5 +337,6 @@ async function exportSnapshot(
   const [, lsn, name] = row ?? [];
   if (!lsn || !name)
     throw new ConnectorError("DATABASE_UNUSABLE", { reason: "it has exported no snapshot" });
-  return { name, lsn: parseLsn(lsn) };
+  const end = () => replicating.end();
+  return { lsn: parseLsn(lsn), snapshot: name, canSee: () => true, end };
 }

@@ -84,14 +84,6 @@ function toSlot(found: Record<string, unknown>, name: string): Slot {
   };
 }
 
-/** Up to where the log is written. */
-export async function writtenNow({ client }: Session): Promise<bigint> {
-  const { rows } = await client.query<{ written: string }>(
-    "SELECT pg_catalog.pg_current_wal_insert_lsn()::text AS written",
-  );
-  return parseLsn(rows[0]?.written ?? "0/0");
-}
-
 /**
  * Has the server bring its log to the disk, up to here at least: only from there it is sent. A
  * transaction of its own makes it do so; without one, the end of the log may wait for the next.

@@ -1,10 +1,18 @@
 /** Waiting for a slot to have something to say. */
 import type { PostgresContext } from "../spec.ts";
+import { decodeChange } from "./pgoutput.ts";
 import type { SlotMessage } from "./session.ts";
 
 const commitTag = 0x43;
 /** Of an insert, an update, a delete, a truncate. */
 const changeTags: ReadonlySet<number | undefined> = new Set([0x49, 0x55, 0x44, 0x54]);
+
+/** The messages of a slot from a transaction on. */
+export interface BegunMessages {
+  readonly messages: AsyncGenerator<SlotMessage>;
+  /** The transaction. Undefined: none has come. */
+  readonly xid?: number | undefined;
+}
 
 /**
  * Waits until a slot gives the first change of a row, or the time is over. Transactions without one
@@ -14,7 +22,7 @@ export async function untilChange(
   { clock }: PostgresContext,
   messages: AsyncGenerator<SlotMessage>,
   waitMs: number,
-): Promise<AsyncGenerator<SlotMessage>> {
+): Promise<BegunMessages> {
   const waiting = new AbortController();
   const over = clock.sleep(waitMs, waiting.signal).then(
     () => undefined,
@@ -22,6 +30,7 @@ export async function untilChange(
   );
   let begun: SlotMessage[] = [];
   let next = ask(messages);
+  let xid: number | undefined;
   for (;;) {
     const step = await Promise.race([next, over]);
     if (!step || step.done) break;
@@ -31,10 +40,14 @@ export async function untilChange(
     else if (message.kind === "change")
       begun.push({ ...message, payload: Buffer.from(message.payload) });
     next = ask(messages);
-    if (changeTags.has(tag)) break;
+    if (!changeTags.has(tag)) continue;
+    const [first] = begun;
+    const change = first?.kind === "change" ? decodeChange(first.payload) : undefined;
+    if (change?.kind === "begin") ({ xid } = change);
+    break;
   }
   waiting.abort();
-  return goOn(messages, begun, next);
+  return { messages: goOn(messages, begun, next), xid };
 }
 
 /** Whoever gives up waiting leaves an answer behind that may be a failure. */
