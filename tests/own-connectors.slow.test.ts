@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readConnectorCode } from "svc-connectors/host";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { examples } from "../control/contract/examples.ts";
 import { askInstance } from "../control/operator/ask.ts";
 import { createOperator } from "../control/operator/operator.ts";
 import { createMemoryKeyring } from "../control/vault/keyring.ts";
@@ -394,6 +395,39 @@ test("svc connectors adds, lists and removes it beside the server that runs", as
     code: 2,
     stderr: 'svc: there is nothing at "./nowhere"\n',
   });
+});
+
+test("svc connectors add --report keeps what the kit has found, without its evidence", async () => {
+  await prepareInstance(folder);
+  await using served = await startServe({ cwd: folder });
+  const add = (file: string) =>
+    svc(
+      { cwd: folder },
+      ...["connectors", "add", "./helpdesk", "--sandbox", "process", "--report", file],
+    );
+  expect(await add("nowhere.json")).toMatchObject({
+    code: 2,
+    stderr: 'svc: the report cannot be read: "nowhere.json"\n',
+  });
+  await writeFile(join(folder, "page.html"), "<html>");
+  const isNone =
+    'svc: "page.html" is no report: svc conformance … --report json --out page.html makes one\n';
+  expect(await add("page.html")).toMatchObject({ code: 2, stderr: isNone });
+  // What was refused has added nothing.
+  expect((await served.call("GET", "/connectors/conn_helpdesk")).status).toBe(404);
+
+  const { report } = examples["connector_report.create"] as { report: { rules: object[] } };
+  const problem = { sentence: "3 of 10 rows are missing", evidence: [{ text: "a body" }] };
+  const rules = report.rules.map((rule) => ({ ...rule, result: "fail", problems: [problem] }));
+  const { digest } = await readConnectorCode(pathToFileURL(join(connector, "index.ts")).href);
+  const text = JSON.stringify({ ...report, connector: { digest }, verdict: "failed", rules });
+  await writeFile(join(folder, "report.json"), text);
+  expect(await add("report.json")).toMatchObject({ code: 0, stderr: "" });
+  const kept = await served.call("GET", "/connectors/conn_helpdesk/conformance");
+  expect(kept.body).toMatchObject({
+    data: { verdict: "failed", tried_code: "same", rules: [{ problems: [problem.sentence] }] },
+  });
+  expect(JSON.stringify(kept.body)).not.toContain("a body");
 });
 
 describe.skipIf(findPostgres() === undefined)("with a server and a worker on PostgreSQL", () => {
