@@ -14,6 +14,8 @@ import { Loading, ProblemNote } from "./parts/states.tsx";
 const Home = lazy(() => import("./pages/home.tsx"));
 const Endpoints = lazy(() => import("./pages/endpoints.tsx"));
 const Connectors = lazy(() => import("./pages/connectors.tsx"));
+const NewConnector = lazy(() => import("./pages/connector-new.tsx"));
+const ReplaceConnector = lazy(() => import("./pages/connector-replace.tsx"));
 const Connector = lazy(() => import("./pages/connector.tsx"));
 const NewEndpoint = lazy(() => import("./pages/endpoint-new.tsx"));
 const Endpoint = lazy(() => import("./pages/endpoint.tsx"));
@@ -128,6 +130,10 @@ const Pages = () => (
       {({ id }) => <Endpoint kind="destination" id={id} key={id} />}
     </Route>
     <Route path="/connectors" component={Connectors} />
+    <Route path="/connectors/new" component={NewConnector} />
+    <Route path="/connectors/:id/replace">
+      {({ id }) => <ReplaceConnector id={id} key={id} />}
+    </Route>
     <Route path="/connectors/:id">{({ id }) => <Connector id={id} key={id} />}</Route>
     <Route path="/pipelines" component={Pipelines} />
     <Route path="/pipelines/new/:kind?/:id?">

@@ -98,6 +98,8 @@ test("times, sizes and schedules are said as one says them", () => {
   expect(ago("2026-05-01T11:57:00Z", nowMs)).toBe("3 minutes ago");
   expect(ago("2026-05-01T14:00:00Z", nowMs)).toBe("in 2 hours");
   expect(ago("2026-05-01T12:00:03Z", nowMs)).toBe("just now");
+  // Another server's clock is ahead: what has happened is not to come.
+  expect(ago("2026-05-01T12:03:00Z", nowMs, true)).toBe("just now");
   expect(lasted("2026-05-01T11:00:00Z", null, nowMs)).toBe("1 h 0 min");
   expect([bytes(12), bytes(44_200), bytes(1_500_000_000)]).toEqual(["12 B", "44.2 kB", "1.5 GB"]);
   expect(scheduleWords({ type: "basic", units: 1, time_unit: "hours" })).toBe("Every hour");

@@ -77,6 +77,13 @@ export const useConnectors = () =>
     staleTime: 60_000,
   });
 
+export const useConnector = (id: string) =>
+  useQuery({
+    queryKey: ["in", "connectors", id],
+    queryFn: () =>
+      ask(api.GET("/connectors/{connector_id}", { params: { path: { connector_id: id } } })),
+  });
+
 export const useCredentials = () =>
   useQuery({
     queryKey: ["in", "credentials"],

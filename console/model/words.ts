@@ -34,9 +34,13 @@ const steps = [
   [31_536_000, "month", 2_592_000],
 ] as const;
 
-/** "3 minutes ago", "in 2 hours". */
-export function ago(at: string, nowMs: number = serverNowMs()): string {
-  const seconds = Math.round((Date.parse(at) - nowMs) / 1_000);
+/**
+ * "3 minutes ago", "in 2 hours".
+ * @param isPast it has happened: whichever clock of a server is ahead, it is not to come
+ */
+export function ago(at: string, nowMs: number = serverNowMs(), isPast = false): string {
+  const aheadMs = Date.parse(at) - nowMs;
+  const seconds = Math.round((isPast ? Math.min(0, aheadMs) : aheadMs) / 1_000);
   const size = Math.abs(seconds);
   if (size < 10) return "just now";
   const [, unit, length] = steps.find(([below]) => size < below) ?? [0, "year", 31_536_000];

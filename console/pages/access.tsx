@@ -12,7 +12,7 @@ import { NewToken } from "../parts/new-token.tsx";
 import { byPage, PagedRows } from "../parts/paged-rows.tsx";
 import { usePersonNames } from "../parts/people.ts";
 import { Row } from "../parts/row.tsx";
-import { Ago, Status } from "../parts/status.tsx";
+import { Ago, Due, Status } from "../parts/status.tsx";
 import { tell } from "../parts/tell.ts";
 
 type Session = schemas["Session"];
@@ -118,7 +118,7 @@ function SessionRow({ session }: { readonly session: Session }) {
           Made <Ago at={session.created_at} />
           {status === "active" ? (
             <span className="below">
-              Ends <Ago at={session.expires_at} />
+              Ends <Due at={session.expires_at} />
             </span>
           ) : null}
         </>

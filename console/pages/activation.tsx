@@ -24,6 +24,8 @@ interface Of {
   readonly activation: Activation;
 }
 
+const up = { to: "/activations", label: "Reverse ETL" };
+
 /** One activation: its runs, what the next one would send, and its settings. */
 export default function ActivationPage({ id }: { readonly id: string }) {
   const query = useQuery({
@@ -37,14 +39,10 @@ export default function ActivationPage({ id }: { readonly id: string }) {
     refetchInterval: 10_000,
   });
   return (
-    <Loaded query={query}>
+    <Loaded query={query} before={<Head title="Activation" up={up} />}>
       {(activation) => (
         <>
-          <Head
-            title={activation.name}
-            up={{ to: "/activations", label: "Reverse ETL" }}
-            aside={<Status of={activation.status} />}
-          >
+          <Head title={activation.name} up={up} aside={<Status of={activation.status} />}>
             <Actions activation={activation} />
           </Head>
           <Tabs

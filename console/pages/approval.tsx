@@ -12,7 +12,7 @@ import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
 import { clientWords, usePersonNames } from "../parts/people.ts";
 import { Loaded, ProblemNote } from "../parts/states.tsx";
-import { Ago, Status } from "../parts/status.tsx";
+import { Ago, Due, Status } from "../parts/status.tsx";
 import { tell } from "../parts/tell.ts";
 
 type Approval = schemas["Approval"];
@@ -22,6 +22,8 @@ interface Of {
   readonly approval: Approval;
   readonly proposed: Proposed;
 }
+
+const up = { to: "/approvals", label: "Approvals" };
 
 /** One proposal: who asks, what exactly changes, and the decision. */
 export default function ApprovalPage({ id }: { readonly id: string }) {
@@ -38,14 +40,10 @@ export default function ApprovalPage({ id }: { readonly id: string }) {
   });
   const titleOf = useApprovalTitle();
   return (
-    <Loaded query={query}>
+    <Loaded query={query} before={<Head title="Approval" up={up} />}>
       {({ approval, proposed }) => (
         <>
-          <Head
-            title={titleOf(approval)}
-            up={{ to: "/approvals", label: "Approvals" }}
-            aside={<Status of={approval.status} />}
-          />
+          <Head title={titleOf(approval)} up={up} aside={<Status of={approval.status} />} />
           <div className="stack">
             <Stale proposed={proposed} />
             <Outcome approval={approval} />
@@ -158,7 +156,7 @@ function WhoAsks({ approval }: Pick<Of, "approval">) {
           <>
             <dt>Ends</dt>
             <dd>
-              <Ago at={ends} />
+              <Due at={ends} />
             </dd>
           </>
         ) : null}

@@ -1,32 +1,34 @@
 import { Alert, Button } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { Link } from "wouter";
+import { Link, useLocation } from "wouter";
 import { api, ask } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
+import { useConnector } from "../model/queries.ts";
 import { plural, spoken } from "../model/words.ts";
 import { Conformance } from "../parts/conformance.tsx";
+import { Delete } from "../parts/delete.tsx";
 import { Head } from "../parts/head.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { useMe } from "../parts/me.tsx";
 import { SearchedList } from "../parts/searched-list.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Ago } from "../parts/status.tsx";
+import { tell } from "../parts/tell.ts";
 
 type Connector = schemas["ConnectorWithStreams"];
 
+const up = { to: "/connectors", label: "Connectors" };
+
 /** One connector: what it is, where its requests go, what it reads, and what the kit has found. */
 export default function ConnectorPage({ id }: { readonly id: string }) {
-  const query = useQuery({
-    queryKey: ["in", "connectors", id],
-    queryFn: () =>
-      ask(api.GET("/connectors/{connector_id}", { params: { path: { connector_id: id } } })),
-  });
+  const query = useConnector(id);
   return (
-    <Loaded query={query}>
+    <Loaded query={query} before={<Head title="Connector" up={up} />}>
       {(connector) => (
         <>
-          <Head title={connector.name} up={{ to: "/connectors", label: "Connectors" }}>
+          <Head title={connector.name} up={up}>
+            <Replace connector={connector} />
             <Use connector={connector} />
           </Head>
           <div className="stack">
@@ -36,6 +38,7 @@ export default function ConnectorPage({ id }: { readonly id: string }) {
             </div>
             {connector.added ? <Conformance connector={connector} /> : null}
             <Manifest connector={connector} />
+            <Remove connector={connector} />
           </div>
         </>
       )}
@@ -51,6 +54,44 @@ function Use({ connector }: { readonly connector: Connector }) {
     <Button component={Link} href={`/${type}s/new/${id}`}>
       Add a {type}
     </Button>
+  );
+}
+
+/** A manifest or an image that was added: what the API may change. Code is the operator's. */
+const isGiven = ({ manifest, source_image: image }: Connector) =>
+  manifest !== null || image !== null;
+
+function Replace({ connector }: { readonly connector: Connector }) {
+  const { administersInstance } = useMe();
+  if (!administersInstance || !isGiven(connector)) return null;
+  return (
+    <Button
+      component={Link}
+      href={`/connectors/${connector.connector_id}/replace`}
+      variant="default"
+    >
+      Replace {connector.manifest === null ? "the image" : "the manifest"}
+    </Button>
+  );
+}
+
+function Remove({ connector }: { readonly connector: Connector }) {
+  const { administersInstance } = useMe();
+  const queries = useQueryClient();
+  const [, go] = useLocation();
+  const { connector_id: id, name } = connector;
+  const remove = async () => {
+    const path = { connector_id: id };
+    const made = await ask(api.DELETE("/connectors/{connector_id}", { params: { path } }));
+    tell.outcome(made, `${name} was removed.`);
+    go("/connectors");
+    await queries.invalidateQueries({ queryKey: ["in", "connectors"] });
+  };
+  if (!isGiven(connector)) return null;
+  return (
+    <Delete name={name} label="Remove this connector" may={administersInstance} run={remove}>
+      Nobody can use it any more, in any workspace. First delete the sources and logins that use it.
+    </Delete>
   );
 }
 

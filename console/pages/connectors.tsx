@@ -1,15 +1,25 @@
+import { Button } from "@mantine/core";
+import { Link } from "wouter";
 import { useConnectors } from "../model/queries.ts";
 import { spoken } from "../model/words.ts";
 import { Head } from "../parts/head.tsx";
+import { useMe } from "../parts/me.tsx";
 import { NamedList } from "../parts/named-list.tsx";
 import { Row } from "../parts/row.tsx";
 
 /** What this instance can read from and write to: what comes with svc, and what was added. */
 export default function Connectors() {
+  const { administersInstance } = useMe();
   const connectors = useConnectors();
   return (
     <>
-      <Head title="Connectors" />
+      <Head title="Connectors">
+        {administersInstance ? (
+          <Button component={Link} href="/connectors/new">
+            Add a connector
+          </Button>
+        ) : null}
+      </Head>
       <NamedList query={connectors} empty={{ title: "No connectors", text: "None is here." }}>
         {({ connector_id: id, name, type, category, added, enabled, release_stage: stage }) => (
           <Row

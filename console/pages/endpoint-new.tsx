@@ -23,6 +23,7 @@ import {
   hasEntities,
   missingEntities,
 } from "../parts/entity-fields.tsx";
+import { useFaultFocus } from "../parts/fault-focus.ts";
 import { Head } from "../parts/head.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { SpecFields } from "../parts/spec-form.tsx";
@@ -39,8 +40,9 @@ export default function NewEndpoint({
   readonly connector: string | undefined;
 }) {
   const connectors = useConnectors();
+  const up = { to: `/${kind}s`, label: `${spoken(kind)}s` };
   return (
-    <Loaded query={connectors}>
+    <Loaded query={connectors} before={<Head title={`Add a ${kind}`} up={up} />}>
       {(all) => {
         const chosen = all.find(({ connector_id: id }) => id === connector);
         return chosen ? (
@@ -153,6 +155,7 @@ function SpecForm({
   const [values, setValues] = useState(() => initialValues(all));
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({});
   const { isBusy, problem, run } = useWork();
+  const form = useFaultFocus(faults, problem);
   const [, go] = useLocation();
   const queries = useQueryClient();
 
@@ -181,7 +184,7 @@ function SpecForm({
     });
   };
   return (
-    <form className="form panel" noValidate onSubmit={submit}>
+    <form className="form panel" ref={form} noValidate onSubmit={submit}>
       <TextInput
         label="Name"
         description={`What this ${kind} is called here.`}

@@ -25,6 +25,7 @@ import {
   hasEntities,
   missingEntities,
 } from "../parts/entity-fields.tsx";
+import { useFaultFocus } from "../parts/fault-focus.ts";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
 import { SaveProblem } from "../parts/meanwhile.tsx";
@@ -61,11 +62,12 @@ export default function EndpointPage({ kind, id }: { readonly kind: Kind; readon
       return { endpoint, spec };
     },
   });
+  const up = { to: `/${kind}s`, label: `${spoken(kind)}s` };
   return (
-    <Loaded query={query}>
+    <Loaded query={query} before={<Head title={spoken(kind)} up={up} />}>
       {({ endpoint, spec }) => (
         <>
-          <Head title={endpoint.name} up={{ to: `/${kind}s`, label: `${spoken(kind)}s` }} />
+          <Head title={endpoint.name} up={up} />
           <div className="columns">
             <Settings kind={kind} endpoint={endpoint} spec={spec} />
             <div className="stack" style={{ alignContent: "start" }}>
@@ -116,6 +118,7 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
     show,
   });
   const { isBusy, problem } = saving;
+  const form = useFaultFocus(faults, problem);
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -138,7 +141,7 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
     });
   };
   return (
-    <form className="form panel" noValidate onSubmit={submit}>
+    <form className="form panel" ref={form} noValidate onSubmit={submit}>
       <h2 className="section" style={{ margin: 0 }}>
         Settings
       </h2>

@@ -13,7 +13,7 @@ import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
 import { Row } from "../parts/row.tsx";
 import { Loaded } from "../parts/states.tsx";
-import { Ago, Status } from "../parts/status.tsx";
+import { Ago, Due, Status } from "../parts/status.tsx";
 
 type Pipeline = schemas["Pipeline"];
 
@@ -199,7 +199,7 @@ function Logins() {
               later={
                 at === null ? null : (
                   <>
-                    Ends <Ago at={at} />
+                    Ends <Due at={at} />
                   </>
                 )
               }
@@ -277,7 +277,7 @@ function Freshness({ all }: { readonly all: readonly Pipeline[] }) {
             later={
               one.next_run_at === null ? null : (
                 <>
-                  Next <Ago at={one.next_run_at} />
+                  Next <Due at={one.next_run_at} />
                 </>
               )
             }

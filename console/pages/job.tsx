@@ -12,19 +12,27 @@ import { useMe } from "../parts/me.tsx";
 import { Numbers } from "../parts/numbers.tsx";
 import { Tables } from "../parts/pipeline-tables.tsx";
 import { Loading, ProblemNote } from "../parts/states.tsx";
-import { Ago, Status } from "../parts/status.tsx";
+import { Due, Status } from "../parts/status.tsx";
 import { tell, useAct } from "../parts/tell.ts";
+
+const allJobs = { to: "/jobs", label: "Jobs" };
 
 /** One job: how far it is, what it says, and why it failed. */
 export default function JobPage({ id }: { readonly id: string }) {
   const watched = useJob(id);
   const pipelines = usePipelines();
   const { job, problem } = watched;
-  if (!job) return problem ? <ProblemNote error={problem} /> : <Loading />;
+  if (!job)
+    return (
+      <>
+        <Head title="Job" up={allJobs} />
+        {problem ? <ProblemNote error={problem} /> : <Loading />}
+      </>
+    );
   const pipeline = pipelines.data?.find((one) => one.pipeline_id === job.pipeline_id);
   const up =
     job.pipeline_id === null
-      ? { to: "/jobs", label: "Jobs" }
+      ? allJobs
       : { to: `/pipelines/${job.pipeline_id}`, label: pipeline?.name ?? "Pipeline" };
   return (
     <>
@@ -97,7 +105,7 @@ function Failed({ job }: { readonly job: schemas["Job"] }) {
           {next === null ? null : (
             <>
               {" "}
-              · the next attempt begins <Ago at={next} />
+              · the next attempt begins <Due at={next} />
             </>
           )}
         </span>

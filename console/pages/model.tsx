@@ -87,15 +87,16 @@ export function ModelPage({ id }: { readonly id: string }) {
       ask(api.GET("/reverse-etl/models/{modelId}", { params: { path: { modelId: id } } })),
   });
   return (
-    <Loaded query={query}>
+    <Loaded query={query} before={<Head title="Model" up={up} />}>
       {(model) => (
         <>
-          <Head title={model.name} up={up}>
+          <Head title={model.name} up={up} />
+          <div className="stack">
+            <Loaded query={destinations}>
+              {(warehouses) => <Settings model={model} warehouses={warehouses} />}
+            </Loaded>
             <Remove model={model} />
-          </Head>
-          <Loaded query={destinations}>
-            {(warehouses) => <Settings model={model} warehouses={warehouses} />}
-          </Loaded>
+          </div>
         </>
       )}
     </Loaded>

@@ -15,7 +15,7 @@ import { useMembers } from "../parts/people.ts";
 import { RoleField } from "../parts/role-field.tsx";
 import { Row } from "../parts/row.tsx";
 import { Loaded } from "../parts/states.tsx";
-import { Ago } from "../parts/status.tsx";
+import { Ago, Due } from "../parts/status.tsx";
 import { tell, useAct } from "../parts/tell.ts";
 
 type Member = schemas["Member"];
@@ -231,7 +231,7 @@ function InvitationRow({ invitation }: { readonly invitation: Invitation }) {
       }
       later={
         <>
-          Ends <Ago at={ends} />
+          Ends <Due at={ends} />
         </>
       }
       right={

@@ -18,11 +18,13 @@ import { PipelineStreams } from "../parts/pipeline-streams.tsx";
 import { Tables } from "../parts/pipeline-tables.tsx";
 import { ScheduleField } from "../parts/schedule-field.tsx";
 import { Loaded } from "../parts/states.tsx";
-import { Ago, Status } from "../parts/status.tsx";
+import { Due, Status } from "../parts/status.tsx";
 import { StreamRuns } from "../parts/stream-runs.tsx";
 import { tell, useAct } from "../parts/tell.ts";
 
 type Pipeline = schemas["PipelineWithStreams"];
+
+const up = { to: "/pipelines", label: "Pipelines" };
 
 export default function PipelinePage({ id }: { readonly id: string }) {
   const query = useQuery({
@@ -32,14 +34,10 @@ export default function PipelinePage({ id }: { readonly id: string }) {
     refetchInterval: 10_000,
   });
   return (
-    <Loaded query={query}>
+    <Loaded query={query} before={<Head title="Pipeline" up={up} />}>
       {(pipeline) => (
         <>
-          <Head
-            title={pipeline.name}
-            up={{ to: "/pipelines", label: "Pipelines" }}
-            aside={<Status of={pipeline.sync_state} />}
-          >
+          <Head title={pipeline.name} up={up} aside={<Status of={pipeline.sync_state} />}>
             <Actions pipeline={pipeline} />
           </Head>
           <Tabs defaultValue="overview" keepMounted={false}>
@@ -200,7 +198,7 @@ function Overview({ pipeline }: Of) {
             <dt>When</dt>
             <dd>{scheduleWords(pipeline.schedule)}</dd>
             <dt>Next</dt>
-            <dd>{next === null ? "When somebody starts it" : <Ago at={next} />}</dd>
+            <dd>{next === null ? "When somebody starts it" : <Due at={next} />}</dd>
             {pipeline.replication_lag_bytes === null ? null : (
               <>
                 <dt>Log kept</dt>

@@ -20,6 +20,8 @@ import { Loaded } from "../parts/states.tsx";
 import { StoredAnywayNote } from "../parts/stored-anyway.tsx";
 import { tell } from "../parts/tell.ts";
 
+const up = { to: "/receivers", label: "Receivers" };
+
 /** One receiver: where it is, with what it is reached, and what is sent there. */
 export default function ReceiverPage({ id }: { readonly id: string }) {
   const query = useQuery({
@@ -32,10 +34,10 @@ export default function ReceiverPage({ id }: { readonly id: string }) {
       ),
   });
   return (
-    <Loaded query={query}>
+    <Loaded query={query} before={<Head title="Receiver" up={up} />}>
       {(receiver) => (
         <>
-          <Head title={receiver.name} up={{ to: "/receivers", label: "Receivers" }} />
+          <Head title={receiver.name} up={up} />
           <div className="columns">
             <Settings receiver={receiver} />
             <div className="stack" style={{ alignContent: "start" }}>

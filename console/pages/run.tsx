@@ -23,7 +23,10 @@ export default function RunPage({ id }: { readonly id: string }) {
     refetchInterval: ({ state: { data } }) => (data && !isRunOpen(data) ? false : 1_000),
   });
   return (
-    <Loaded query={query}>
+    <Loaded
+      query={query}
+      before={<Head title="Run" up={{ to: "/activations", label: "Reverse ETL" }} />}
+    >
       {(run) => (
         <>
           <Head

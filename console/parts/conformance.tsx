@@ -49,7 +49,7 @@ export function Conformance({
 }
 
 function Upload({ id, hasReport }: { readonly id: string; readonly hasReport: boolean }) {
-  const { isAdmin } = useMe();
+  const { administersInstance } = useMe();
   const { isBusy, problem, run } = useWork();
   const queries = useQueryClient();
   /** The same file may be given again, once it was mended. */
@@ -71,7 +71,7 @@ function Upload({ id, hasReport }: { readonly id: string; readonly hasReport: bo
       await queries.invalidateQueries({ queryKey: ["in", "connectors"] });
     });
   };
-  if (!isAdmin) return null;
+  if (!administersInstance) return null;
   return (
     <>
       <FileButton resetRef={reset} accept="application/json,.json" onChange={give}>

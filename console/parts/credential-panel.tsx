@@ -9,7 +9,7 @@ import { spoken } from "../model/words.ts";
 import { ConnectAccount } from "./connect-account.tsx";
 import { useMe } from "./me.tsx";
 import { Loaded } from "./states.tsx";
-import { Ago, Status } from "./status.tsx";
+import { Ago, Due, Status } from "./status.tsx";
 import { tell } from "./tell.ts";
 
 type Credential = schemas["Credential"];
@@ -92,7 +92,7 @@ function EndDate({ credential }: { readonly credential: Credential }) {
   if (!mayWrite)
     return at === null ? null : (
       <span>
-        Ends <Ago at={at} />
+        Ends <Due at={at} />
       </span>
     );
   const save = async () => {
@@ -134,7 +134,7 @@ function EndDate({ credential }: { readonly credential: Credential }) {
       </Button>
       {at === null ? null : (
         <span className="dim">
-          Ends <Ago at={at} />
+          Ends <Due at={at} />
         </span>
       )}
     </div>

@@ -7,19 +7,22 @@ import { useMe } from "./me.tsx";
 export function Delete({
   name,
   label,
+  may,
   children,
   run,
 }: {
   readonly name: string;
   /** "Delete this source" */
   readonly label: string;
+  /** Who may, where that is not who may change what is in this workspace. */
+  readonly may?: boolean | undefined;
   /** What stays and what goes. */
   readonly children: string;
   readonly run: () => Promise<void>;
 }) {
   const { mayWrite } = useMe();
   const [isOpen, { open, close }] = useDisclosure(false);
-  if (!mayWrite) return null;
+  if (!(may ?? mayWrite)) return null;
   return (
     <>
       <div>

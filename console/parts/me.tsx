@@ -26,6 +26,7 @@ export function useMe() {
     mayRun: has("runner"),
     mayWrite: has("editor"),
     isAdmin: has("admin"),
+    administersInstance: here.me.instance !== null,
     mayApprove: has("admin") && here.me.scopes.includes("control:approve"),
   };
 }

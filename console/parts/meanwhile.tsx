@@ -19,7 +19,13 @@ export function SaveProblem<T extends { readonly version: number }>({
   if (problem.status !== 412) return <ProblemNote error={problem} />;
   const changes = changesBetween(shownOf(before), shownOf(now));
   return (
-    <Alert color="orange" variant="light" title="Somebody else has changed it" role="alert">
+    <Alert
+      color="orange"
+      variant="light"
+      title="Somebody else has changed it"
+      role="alert"
+      tabIndex={-1}
+    >
       <div className="stack" style={{ gap: "0.75rem" }}>
         {changes.length === 0 ? (
           <span>Nothing that this form shows is different.</span>

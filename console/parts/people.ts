@@ -26,12 +26,12 @@ export const useMembers = () => {
 /** What people are called, by their ids. Who has left the workspace keeps the id alone. */
 export function usePersonNames(): (userId: string | null) => string {
   const { me } = useMe();
-  const { data = [] } = useMembers();
+  const { data = [], isPending } = useMembers();
   return (userId) => {
     if (userId === null) return "svc";
     if (userId === me.user_id) return "You";
     const found = data.find((one) => one.user_id === userId);
-    return found?.name ?? found?.email ?? userId;
+    return found?.name ?? found?.email ?? (isPending ? "…" : userId);
   };
 }
 

@@ -8,6 +8,7 @@ import { type Endpoint, useEndpoints } from "../model/queries.ts";
 import type { ReceiverType } from "../model/reverse-etl.ts";
 import type { Form } from "../model/save.ts";
 import { faultsOf, fieldsOf, initialValues } from "../model/spec.ts";
+import { useFaultFocus } from "./fault-focus.ts";
 import { useMe } from "./me.tsx";
 import { SpecFields } from "./spec-form.tsx";
 import { Loaded } from "./states.tsx";
@@ -83,7 +84,7 @@ function WebhookForm({
     });
   };
   return (
-    <Frame name={name} onName={setName} onSave={save} {...props}>
+    <Frame name={name} found={faults} onName={setName} onSave={save} {...props}>
       <SpecFields
         fields={fields}
         values={values}
@@ -195,9 +196,12 @@ function ExistingForm({
   );
 }
 
+const nothing = {};
+
 function Frame({
   name,
   isBusy,
+  found = nothing,
   problem,
   onName,
   onSave,
@@ -205,18 +209,21 @@ function Frame({
 }: {
   readonly name: string;
   readonly isBusy: boolean;
+  /** What is wrong with what was entered. */
+  readonly found?: object;
   readonly problem: ReactNode;
   readonly onName: (name: string) => void;
   readonly onSave: () => void;
   readonly children: ReactNode;
 }) {
   const { mayWrite } = useMe();
+  const form = useFaultFocus(found);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onSave();
   };
   return (
-    <form className="form panel" noValidate onSubmit={submit}>
+    <form className="form panel" ref={form} noValidate onSubmit={submit}>
       <TextInput
         label="Name"
         description="What this receiver is called here."

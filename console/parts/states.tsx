@@ -22,6 +22,10 @@ const titles: Readonly<Record<number, string>> = {
   429: "Too many requests",
 };
 
+/** The server's own failure: what is known of it stands in its log. */
+const ofServer =
+  "Try it once more. If that changes nothing, whoever runs svc finds it in the log by the request below.";
+
 /** An error of the API: what happened, what to do, and the id to ask about. */
 export function ProblemNote({
   error,
@@ -33,13 +37,21 @@ export function ProblemNote({
   readonly retryLabel?: string | undefined;
 }) {
   const problem = toProblem(error);
-  const { status, message, fix, details, requestId } = problem;
+  const { status, message, details, requestId } = problem;
+  const isOfServer = status >= 500 && requestId !== undefined;
+  const fix = problem.fix ?? (isOfServer ? ofServer : undefined);
   const text =
     status === 403 && message === "permission denied"
       ? "Your role in this workspace does not allow it. An administrator can change that."
       : message;
   return (
-    <Alert color="red" variant="light" title={titles[status] ?? "It did not work"} role="alert">
+    <Alert
+      color="red"
+      variant="light"
+      title={titles[status] ?? "It did not work"}
+      role="alert"
+      tabIndex={-1}
+    >
       <div className="stack" style={{ gap: "0.5rem" }}>
         <LongText text={text} />
         {fix === undefined ? null : <span>{fix}</span>}
@@ -64,9 +76,12 @@ export function ProblemNote({
 /** A query's data, once there is some. What was shown before stays while it is asked for again. */
 export function Loaded<T>({
   query,
+  before,
   children,
 }: {
   readonly query: UseQueryResult<T>;
+  /** Of a whole page: its head until the data is there, and where there is none. */
+  readonly before?: ReactNode;
   readonly children: (data: T) => ReactNode;
 }) {
   if (query.data !== undefined)
@@ -80,9 +95,16 @@ export function Loaded<T>({
         {children(query.data)}
       </>
     );
-  if (query.isError)
-    return <ProblemNote error={query.error} onRetry={() => void query.refetch()} />;
-  return <Loading />;
+  return (
+    <>
+      {before}
+      {query.isError ? (
+        <ProblemNote error={query.error} onRetry={() => void query.refetch()} />
+      ) : (
+        <Loading />
+      )}
+    </>
+  );
 }
 
 export const Empty = ({

@@ -1,4 +1,6 @@
 import { Badge } from "@mantine/core";
+import { useSyncExternalStore } from "react";
+import { serverNowMs } from "../api/clock.ts";
 import { ago, colorOf, moment, spoken } from "../model/words.ts";
 
 export const Status = ({ of }: { readonly of: string }) => (
@@ -7,9 +9,25 @@ export const Status = ({ of }: { readonly of: string }) => (
   </Badge>
 );
 
-/** A time as one says it; the moment itself when one points at it. */
-export const Ago = ({ at }: { readonly at: string }) => (
-  <time dateTime={at} title={moment(at)}>
-    {ago(at)}
-  </time>
-);
+/** When something happened, as one says it; the moment itself when one points at it. */
+export const Ago = ({ at }: { readonly at: string }) => <Time at={at} isPast />;
+
+/** When something comes, or has come to its end. */
+export const Due = ({ at }: { readonly at: string }) => <Time at={at} isPast={false} />;
+
+function Time({ at, isPast }: { readonly at: string; readonly isPast: boolean }) {
+  useMinutes();
+  return (
+    <time dateTime={at} title={moment(at)}>
+      {ago(at, serverNowMs(), isPast)}
+    </time>
+  );
+}
+
+/** What is said of times is true for a while: it is said anew. */
+const useMinutes = () => useSyncExternalStore(everyMinute, () => Math.floor(Date.now() / 60_000));
+
+function everyMinute(changed: () => void): () => void {
+  const timer = setInterval(changed, 10_000);
+  return () => clearInterval(timer);
+}
