@@ -2,18 +2,20 @@
  * What follows the compiler in `npm run build`: `dist` gets few, large files, and needs few packages
  * beside it.
  */
-import { copyFile, cp, mkdir, readFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { buildConsole } from "./console.ts";
 import { makeEmptyCluster } from "./database.ts";
 import { bundlePackages } from "./packages.ts";
 import { bundleRuntime } from "./runtime.ts";
 import { bundleTypes } from "./types.ts";
+import { compileValidators } from "./validators.ts";
 
 const { bin, exports } = JSON.parse(await readFile("package.json", "utf8")) as {
   bin: Record<string, string>;
   exports: Record<string, string | { types: string }>;
 };
 
+await writeFile("dist/runtime/spec/compiled.js", await compileValidators());
 await bundleRuntime();
 await bundlePackages();
 await bundleTypes(

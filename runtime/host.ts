@@ -106,7 +106,7 @@ export {
   type VerbOptions,
   type WorkerLimits,
 } from "./contract/host.ts";
-export { type ContainedImage, hostNamePattern } from "./contract/image.ts";
+export { type ContainedImage, hostNamePattern, imageMemoryMb } from "./contract/image.ts";
 export { isJsonObject, type JsonObject, type JsonValue } from "./contract/json.ts";
 export type {
   HttpLimits,
@@ -184,7 +184,6 @@ export { packageVersion } from "./host/version.ts";
 export { type Authority, type CertificateFlaw, openAuthority } from "./image/authority.ts";
 export { askDocker } from "./image/docker.ts";
 export { findImage, parseImageName } from "./image/find-image.ts";
-export { imageMemoryMb } from "./image/image-broker.ts";
 export { type OpenImageOptions, openImage } from "./image/open-image.ts";
 export { isRunning, proxyEnvironment } from "./image/run-folder.ts";
 export { type AccessTokenOptions, validAccessToken } from "./oauth/access-token.ts";

@@ -68,7 +68,7 @@ Example: svc apply workspace.yaml --server https://svc.example.com/control/v1 --
 
 async function apply(path: string, options: ApplyValues, terminal: Terminal): Promise<void> {
   const { cwd, clock, signal, out } = terminal;
-  const file = readWorkspaceFile(await readText(path, "workspace", cwd), path);
+  const file = await readWorkspaceFile(await readText(path, "workspace", cwd), path);
   const places = { folder: dirname(resolve(cwd, path)), env: process.env };
   const api = createApi({ ...(await apiAccess(terminal, options)), clock, signal });
   const pipelines = file.content.pipelines ?? {};

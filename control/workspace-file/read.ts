@@ -60,8 +60,8 @@ export const labelOf = (path: Path) =>
     .join(".");
 
 /** @throws UsageError, with a line and never with what stands there */
-export function readWorkspaceFile(text: string, name: string): ReadFile {
-  const content = parseText(text, `workspace file "${printable(name)}"`);
+export async function readWorkspaceFile(text: string, name: string): Promise<ReadFile> {
+  const content = await parseText(text, `workspace file "${printable(name)}"`);
   const file = { name, placeOf: placesIn(text, name) };
   const faults = [...literalSecrets(content), ...formFaults(content)];
   if (faults.length > 0) throw new FaultyFile(file, faults);

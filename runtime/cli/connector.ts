@@ -1,8 +1,7 @@
 import { ConnectorError } from "../contract/errors.ts";
 import type { ConnectorReference, Host, SandboxLevel } from "../contract/host.ts";
+import { imageMemoryMb } from "../contract/image.ts";
 import { builtInDestinations, builtInSources, findConnector } from "../host/registry.ts";
-import { imageMemoryMb } from "../image/image-broker.ts";
-import { openImage } from "../image/open-image.ts";
 import { loadSettings, ownNetworks } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
 import { printable, suggestion, UsageError } from "./usage.ts";
@@ -69,6 +68,7 @@ async function openImageOr(
       "--allow-host and --expose-secret are for images; other connectors declare their hosts",
     );
   }
+  const { openImage } = await import("../image/open-image.ts");
   const opened = await openImage(connector.url.slice(imagePrefix.length), {
     hosts: allowHost,
     exposed: exposeSecret,

@@ -3,7 +3,6 @@ import { dirname, resolve } from "node:path";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { isJsonObject } from "../contract/json.ts";
 import { printable, UsageError } from "./usage.ts";
-import { parseYaml } from "./yaml.ts";
 
 /** Largest files that are read. A catalog of 6,000 tables has about 10 MB. */
 export const maxFileBytes = {
@@ -34,7 +33,7 @@ export async function readDocument(
   onWarning?: WarningListener,
 ): Promise<JsonValue> {
   const text = await readText(path, kind, cwd);
-  return parseText(text, `${kind} file "${printable(path)}"`, onWarning);
+  return await parseText(text, `${kind} file "${printable(path)}"`, onWarning);
 }
 
 /** Content of a text file, whole. @throws UsageError */
@@ -81,11 +80,16 @@ const readFailures: Readonly<Record<string, string>> = {
 };
 
 /** Parses JSON, else YAML. @param name how messages call the text. @throws UsageError */
-export function parseText(text: string, name: string, onWarning?: WarningListener): JsonValue {
+export async function parseText(
+  text: string,
+  name: string,
+  onWarning?: WarningListener,
+): Promise<JsonValue> {
   let value: JsonValue;
   try {
     value = JSON.parse(text) as JsonValue;
   } catch {
+    const { parseYaml } = await import("./yaml.ts");
     return parseYaml(text, name);
   }
   const line = duplicateKeyLine(text);

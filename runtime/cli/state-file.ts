@@ -19,7 +19,7 @@ export async function readState(
 ): Promise<StreamState[]> {
   const text = await readText(path, "state", cwd);
   const document =
-    parseLines(text) ?? parseText(text, `state file "${printable(path)}"`, onWarning);
+    parseLines(text) ?? (await parseText(text, `state file "${printable(path)}"`, onWarning));
   if (document === null || isEmpty(document)) return [];
   const messages = Array.isArray(document) ? document : [document];
   const byStream = new Map(

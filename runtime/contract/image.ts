@@ -17,6 +17,9 @@ export interface ContainedImage {
   readonly exposed: readonly string[];
 }
 
+/** What a container may have where a connector's heap may have so much: an interpreter, and data. */
+export const imageMemoryMb = (heapMb: number): number => heapMb + 512;
+
 /** Of {@link ContainedImage.hosts}, of at most 253 characters. */
 export const hostNamePattern = "^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z][a-z0-9-]*$";
 

@@ -3,7 +3,6 @@
  * nobody has missed a byte.
  */
 import { Duplex } from "node:stream";
-import { Client } from "pg";
 import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { createMessageReader } from "./postgres-messages.ts";
@@ -53,6 +52,7 @@ export async function logIn(
   { user, database, password }: Credentials,
   { mayWrite = false, isReplication = false }: LoginOptions = {},
 ): Promise<LoggedIn> {
+  const { Client } = await import("pg");
   const parameters = new Map<string, string>();
   const reader = createMessageReader();
   const failed = Promise.withResolvers<never>();

@@ -11,7 +11,6 @@ import type { JsonValue } from "../contract/json.ts";
 import type { Source } from "../contract/source.ts";
 import { readablePaths } from "./code-access.ts";
 import { manifestCode } from "./code-digest.ts";
-import { startInline } from "./inline.ts";
 import { createKeptWorkers } from "./kept-workers.ts";
 import { pinnedPaths, requireManifest } from "./pins.ts";
 import { type ProcessOptions, startProcess, type WorkerProcess } from "./process.ts";
@@ -66,7 +65,7 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
     const paths = isInline && !pin ? [] : await pathsOf(connector);
     options.onWorkerStart?.(url);
     const worker = isInline
-      ? startInline(options.aroundSource)
+      ? (await import("./inline.ts")).startInline(options.aroundSource)
       : openProcess({ paths, level, memoryMb, isKept: keepsWorkers });
     const session = createSession(worker, clock);
     try {

@@ -15,6 +15,7 @@ import type {
   VerbOptions,
   WorkerLimits,
 } from "../contract/host.ts";
+import { imageMemoryMb } from "../contract/image.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/network.ts";
 import type { Broker } from "../egress/broker.ts";
@@ -23,7 +24,6 @@ import { createBroker } from "../egress/create-broker.ts";
 import { createPlaceholders, type Placeholders } from "../egress/placeholders.ts";
 import { createSecretRegistry, type SecretRegistry } from "../filter/secrets.ts";
 import { sanitizeText } from "../filter/text.ts";
-import { createImageBroker, imageMemoryMb } from "../image/image-broker.ts";
 import { type ParsedConfig, parseConfig, withSubstitutes } from "../spec/config.ts";
 import { egressFields, mustBeSecret } from "../spec/egress-fields.ts";
 import { parseManifest } from "../spec/manifest.ts";
@@ -135,7 +135,7 @@ export async function withRun<T>(
     const given = placeholders
       ? withSubstitutes(config.whole, manifest.spec, placeholders.placeholderOf)
       : config.withoutSecrets;
-    const opened = createBroker({
+    broker = createBroker({
       declaration: manifest.egress,
       config: config.whole,
       spec: manifest.spec,
@@ -151,7 +151,7 @@ export async function withRun<T>(
       onWaiting: (untilMs, reason) => emit({ type: "waiting", untilMs, reason }),
       onRequest: options.onRequest,
     });
-    broker = contain(connector, manifest, opened, {
+    broker = await contain(connector, manifest, broker, {
       config: config.whole,
       placeholders,
       limits: parts.limits,
@@ -225,12 +225,12 @@ interface Containment {
  * say: no connector becomes one by its own word.
  * @throws CONNECTOR_INVALID
  */
-function contain(
+async function contain(
   { container }: ConnectorReference,
   { egress, spec }: Manifest,
   http: Broker,
   { config, placeholders, limits, onDenied }: Containment,
-): Broker {
+): Promise<Broker> {
   const isImage = egress.kind === "http" && egress.isImage === true;
   if (isImage !== (container !== undefined))
     throw new ConnectorError("CONNECTOR_INVALID", {
@@ -238,6 +238,8 @@ function contain(
       problem: "is for images that the host runs, and no connector declares it",
     });
   if (!container || !placeholders) return http;
+  // Only who runs an image loads what that takes.
+  const { createImageBroker } = await import("../image/image-broker.ts");
   return createImageBroker(http, {
     image: container,
     config: withSubstitutes(config, spec, placeholders.placeholderOf, container.exposed),

@@ -37,9 +37,6 @@ export interface ImageLimits {
   readonly silenceMs: number;
 }
 
-/** What a container may have where a connector's heap may have so much: an interpreter, and data. */
-export const imageMemoryMb = (heapMb: number): number => heapMb + 512;
-
 /** Of a command of the worker: a catalog of one stream and its state. */
 const maxCommandBytes = 8 * 1024 * 1024;
 /** Different things that a run tells of: an image could try without end. */

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type Context, createContext, Script } from "node:vm";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formatsPlugin from "ajv-formats";
@@ -6,6 +7,7 @@ import { ConnectorError } from "../contract/errors.ts";
 import type { JsonValue } from "../contract/json.ts";
 import { secretKeyword } from "../contract/spec.ts";
 import { parsePointer, valueAt } from "../wire/json-pointer.ts";
+import { compiledAhead } from "./compiled.ts";
 
 /** One thing that is wrong with a document: where, and what, without its value. */
 export interface Fault {
@@ -28,7 +30,8 @@ const annotations = [
   "pattern_descriptor",
 ];
 
-function createValidator(): Ajv2020 {
+/** @param options `keepsCode` for the build, which writes down what was compiled */
+export function createValidator({ keepsCode = false } = {}): Ajv2020 {
   const ajv = new Ajv2020({
     useDefaults: true,
     // Beyond, lists are looped over instead of becoming code: compiling that takes long.
@@ -41,38 +44,54 @@ function createValidator(): Ajv2020 {
     // Compiling what schemas are checked with takes longer than any schema: once is enough.
     validateSchema: false,
     // Most run once or a few times: making the code smaller takes longer than it saves.
-    code: { optimize: false },
+    code: { optimize: keepsCode, source: keepsCode },
   });
   addFormats(ajv);
   for (const keyword of annotations) ajv.addKeyword({ keyword });
   return ajv;
 }
 
+/** Every schema of {@link compileLater}, for the build. */
+export const ownSchemas: object[] = [];
+
+/** By which the validator of a schema is found that the build has compiled. */
+export const digestOf = (schema: object): string =>
+  createHash("sha256").update(JSON.stringify(schema)).digest("base64url");
+
 /**
- * As {@link compileSchema}, for a schema of the runtime, which nobody has to look at: compiled when
- * it is first needed.
+ * As {@link compileSchema}, for a schema of the runtime, which nobody has to look at: compiled by
+ * the build, or when it is first needed.
  */
 export function compileLater(schema: object): (document: JsonValue) => readonly Fault[] {
-  let compiled: ReturnType<typeof compile> | undefined;
+  ownSchemas.push(schema);
+  let compiled: ReturnType<typeof toCheck> | undefined;
   return (document) => {
-    compiled ??= compile(schema, slowKeywords.test(JSON.stringify(schema)));
+    compiled ??= toCheck(
+      compiledAhead[digestOf(schema)] ?? createValidator().compile(schema),
+      slowKeywords.test(JSON.stringify(schema)),
+    );
     return compiled(document);
   };
 }
 
+/** Of JSON Schema 2020-12; what names no other is one of it. */
+export const metaschema = "https://json-schema.org/draft/2020-12/schema";
 let schemaValidator: Ajv2020 | undefined;
 
 /** @throws Error when it is no JSON Schema (2020-12) */
 function requireSchema(schema: object): void {
-  schemaValidator ??= createValidator();
-  if (schemaValidator.validateSchema(schema) !== true) throw new Error("it is no JSON Schema");
+  const { $schema = metaschema } = schema as { readonly $schema?: unknown };
+  const validate = $schema === metaschema ? compiledAhead[metaschema] : undefined;
+  if (!validate) schemaValidator ??= createValidator();
+  const isSchema = validate ? validate(schema) : schemaValidator?.validateSchema(schema);
+  if (isSchema !== true) throw new Error("it is no JSON Schema");
 }
 
 /**
  * Many runs of one connector have one schema; compiling it takes longer than the rest of a short
  * run.
  */
-const compiledSchemas = new Map<string, ReturnType<typeof compile>>();
+const compiledSchemas = new Map<string, ReturnType<typeof toCheck>>();
 /**
  * Keywords whose work may grow faster than the document and the schema; references may go through a
  * part of either again and again.
@@ -91,7 +110,7 @@ export function compileSchema(schema: object): (document: JsonValue) => readonly
   const known = compiledSchemas.get(text);
   if (known) return known;
   requireSchema(schema);
-  const compiled = compile(schema, slowKeywords.test(text));
+  const compiled = toCheck(createValidator().compile(schema), slowKeywords.test(text));
   for (const oldest of compiledSchemas.keys()) {
     if (compiledSchemas.size < maxCompiledSchemas) break;
     compiledSchemas.delete(oldest);
@@ -101,8 +120,10 @@ export function compileSchema(schema: object): (document: JsonValue) => readonly
 }
 
 /** @param isWatched stops a validation that takes too long, which costs a thread each time */
-function compile(schema: object, isWatched: boolean): (document: JsonValue) => readonly Fault[] {
-  const validate: ValidateFunction = createValidator().compile(schema);
+function toCheck(
+  validate: ValidateFunction,
+  isWatched: boolean,
+): (document: JsonValue) => readonly Fault[] {
   return (document) => {
     if (isWatched ? withinTime(() => validate(document)) : validate(document)) return [];
     return (validate.errors ?? []).map(({ instancePath, keyword, params, message }) => {

@@ -1,0 +1,9 @@
+/**
+ * Validators of the runtime's own schemas, and of JSON Schema itself, by `digestOf` of each:
+ * the build writes them in the place of this module. In a checkout there are none, and each schema
+ * is compiled when it is first needed.
+ * @see build/validators.ts
+ */
+import type { ValidateFunction } from "ajv/dist/2020.js";
+
+export const compiledAhead: Readonly<Record<string, ValidateFunction>> = {};
