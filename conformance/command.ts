@@ -35,7 +35,7 @@ export const buildConformance: CommandBuilder = (command, terminal) => {
   addSettingsOption(command)
     .argument(
       "<connector>",
-      "a connector: a name, the path of a module, destination:PATH, program:PATH or image:NAME",
+      "a connector: a name, the path of a module or of a declarative manifest, destination:PATH, program:PATH or image:NAME",
     )
     .option("--fixtures <DIR>", "recordings; default as conformance.yaml says")
     .option("--file <FILE>", "conformance.yaml of the connector; default beside it")

@@ -4,6 +4,7 @@
  */
 
 export { answer, jsonFlag } from "./cli/answer.ts";
+export { noConnector } from "./cli/connector.ts";
 export { listConnectors } from "./cli/connectors.ts";
 export { exitCode } from "./cli/exit.ts";
 export { parseText, readConfig, readText } from "./cli/files.ts";

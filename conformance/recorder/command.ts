@@ -1,6 +1,7 @@
 /** `svc record <connector> --config FILE`: makes recordings from a live account. */
 
 import { join, relative, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import {
   addSettingsOption,
   allowLocalFlag,
@@ -9,7 +10,9 @@ import {
   createHost,
   exitCode,
   findConnector,
+  type JsonObject,
   loadNetworkSettings,
+  noConnector,
   printable,
   readConfig,
   type Terminal,
@@ -17,7 +20,7 @@ import {
   wholeNumber,
 } from "svc-connectors/host";
 import { UnusableError } from "../contract/unusable.ts";
-import { loadSettings, settingsFileName } from "../target/settings.ts";
+import { folderOf, loadSettings, settingsFileName } from "../target/settings.ts";
 import { defaultLimits } from "./allowance.ts";
 import { recordDatabase } from "./database.ts";
 import { type RecordOptions, type RecordSummary, record } from "./record.ts";
@@ -25,7 +28,10 @@ import { RecordingError } from "./recording-error.ts";
 
 export const buildRecord: CommandBuilder = (command, terminal) => {
   addSettingsOption(command)
-    .argument("<connector>", "a connector: a name, the path of a module, or image:NAME")
+    .argument(
+      "<connector>",
+      "a connector: a name, the path of a module or of a declarative manifest, or image:NAME",
+    )
     .allowExcessArguments()
     .option(...allowLocalFlag)
     .option(
@@ -108,9 +114,10 @@ async function recordAccount(
         `baseline.yaml: what it publishes of the seed, in ${printable(relative(cwd, written.folder) || ".")}\n`,
       );
     }
+    const config = await readConfig(options.config, cwd);
     const summary = await record({
       connector: isImage(wanted) ? await imageOf(wanted, cwd) : connectorOf(wanted, cwd),
-      config: await readConfig(options.config, cwd),
+      config,
       settings: await loadNetworkSettings(cwd, options.settings),
       allowLocal: options.allowLocal,
       createHost: terminal.createHost,
@@ -125,7 +132,8 @@ async function recordAccount(
       },
       people: options.people?.split(","),
     });
-    await out.write(report(summary, relative(cwd, folder) || "."));
+    const notices = [...summary.notices, ...(await otherSettings(wanted, config, cwd))];
+    await out.write(report({ ...summary, notices }, relative(cwd, folder) || "."));
   } catch (error) {
     if (error instanceof UnusableError) throw new UsageError(error.message);
     if (!(error instanceof RecordingError)) throw error;
@@ -149,14 +157,34 @@ async function imageOf(wanted: string, cwd: string): Promise<RecordOptions["conn
   return { image: wanted.slice(imagePrefix.length), ...container };
 }
 
+/**
+ * Settings that conformance.yaml has with another value than the recorded account: runs of the kit
+ * ask for what was not recorded then. Names alone, since a value may be a secret.
+ */
+async function otherSettings(
+  wanted: string,
+  config: JsonObject,
+  cwd: string,
+): Promise<readonly string[]> {
+  const folder = isImage(wanted) ? cwd : folderOf(connectorOf(wanted, cwd));
+  const tried = await loadSettings(join(folder, settingsFileName));
+  const others = Object.entries(tried.config).filter(
+    ([name, value]) =>
+      !JSON.stringify(value).includes("{{canary}}") && !isDeepStrictEqual(config[name], value),
+  );
+  if (others.length === 0) return [];
+  const names = others.map(([name]) => printable(name)).join(", ");
+  return [
+    `${settingsFileName} has another value for ${names} than the settings that were recorded: the kit asks as it says, and finds no recording. Make them the same, and record again.`,
+  ];
+}
+
 function connectorOf(wanted: string, cwd: string) {
   try {
     return findConnector(wanted, cwd);
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error;
-    throw new UsageError(
-      `there is no connector "${printable(wanted)}"; \`svc connectors\` lists those that come with svc`,
-    );
+    throw new UsageError(noConnector(wanted));
   }
 }
 

@@ -1,5 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { builtInSources, type ConnectorReference } from "svc-connectors/host";
 import { Type } from "typebox";
 import { parseDocument } from "yaml";
 import type { ConformanceSettings } from "../contract/settings.ts";
@@ -89,6 +91,12 @@ const checkSettings = checkOf(
 
 /** The name under which it lies beside a connector. */
 export const settingsFileName = "conformance.yaml";
+
+/** The folder of a connector, with its settings in it. */
+export function folderOf({ name, url }: ConnectorReference): string {
+  const builtIn = builtInSources.find((one) => one.name === name);
+  return builtIn ? builtIn.folder : dirname(fileURLToPath(url));
+}
 
 /**
  * The settings in a file, with defaults; paths become absolute. Without the file, the defaults

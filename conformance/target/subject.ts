@@ -1,21 +1,20 @@
 /**
  * Opens what a person names on the command line: a connector by name or path, a program, an image.
  */
-import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import {
-  builtInSources,
   ConnectorError,
   findConnector,
   type NetworkSettings,
+  noConnector,
 } from "svc-connectors/host";
 import type { ConformanceSettings } from "../contract/settings.ts";
 import type { Target } from "../contract/target.ts";
 import { UnusableError } from "../contract/unusable.ts";
 import { createConnectorTarget } from "./connector.ts";
 import { createProgramTarget, isProgram } from "./program.ts";
-import { loadSettings, settingsFileName } from "./settings.ts";
+import { folderOf, loadSettings, settingsFileName } from "./settings.ts";
 import { readSources } from "./sources.ts";
 
 export interface SubjectOptions {
@@ -36,7 +35,7 @@ export interface Subject {
 }
 
 /**
- * @param wanted a built-in's name, the path of a module or folder, `program:PATH` for a module with
+ * @param wanted a built-in's name, the path of a module, folder or manifest, `program:PATH` for a module with
  * defineProgram, `image:NAME`
  * @throws UnusableError
  */
@@ -61,9 +60,7 @@ export async function openSubject(wanted: string, options: SubjectOptions): Prom
     };
   }
   const connector = findOrExplain(wanted, cwd);
-  const builtIn = builtInSources.find(({ name }) => name === connector.name);
-  const folder = builtIn ? builtIn.folder : dirname(fileURLToPath(connector.url));
-  const settings = await loadSettings(fileBeside(folder));
+  const settings = await loadSettings(fileBeside(folderOf(connector)));
   return {
     target: createConnectorTarget({ connector, kind: options.kind, settings: options.network }),
     settings,
@@ -75,18 +72,14 @@ function findOrExplain(wanted: string, cwd: string) {
     return findConnector(wanted, cwd);
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error;
-    const isPath = /[/\\]|\.[cm]?[jt]s$/.test(wanted) || existsSync(resolve(cwd, wanted));
-    const hint = isPath
-      ? "the path leads to no module: a file, or a folder with index.ts or index.js"
-      : "`svc connectors` lists the names; a path begins with ./";
-    throw new UnusableError(`there is no connector "${wanted}": ${hint}`);
+    throw new UnusableError(noConnector(wanted));
   }
 }
 
 async function importProgram(url: string, wanted: string) {
   const module = (await import(url).catch(() => {
     throw new UnusableError(
-      `${wanted} cannot be imported: check the path, and the module with tsc`,
+      `${wanted} cannot be imported: check the path, and whether Node runs the module`,
     );
   })) as { default?: unknown };
   if (isProgram(module.default)) return module.default;

@@ -66,7 +66,7 @@ const imageName = (expected: string) =>
 
 const Declaration = Section(
   {
-    path: Type.Optional(path("the path of a connector's module or folder")),
+    path: Type.Optional(path("the path of a connector's module, folder or declarative manifest")),
     package: Type.Optional(
       text("the name of an installed package", {
         pattern: "^(@[a-z0-9~-][a-zA-Z0-9._~-]*/)?[a-z0-9~-][a-zA-Z0-9._~-]*$",

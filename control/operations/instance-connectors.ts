@@ -34,7 +34,9 @@ export const manifestFields = {
 };
 
 export const AddConnectorBody = StrictObject({
-  path: Type.Optional(Type.String({ description: "Absolute, of a module or its folder." })),
+  path: Type.Optional(
+    Type.String({ description: "Absolute, of a module, its folder or a manifest." }),
+  ),
   package: Type.Optional(Type.String({ description: "Name of an installed package." })),
   manifest: Type.Optional(StrictObject(manifestFields)),
   image: Type.Optional(

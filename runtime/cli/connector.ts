@@ -1,13 +1,13 @@
 import { ConnectorError } from "../contract/errors.ts";
 import type { ConnectorReference, Host, SandboxLevel } from "../contract/host.ts";
 import { imageMemoryMb } from "../contract/image.ts";
-import { builtInDestinations, builtInSources, findConnector } from "../host/registry.ts";
+import { builtInDestinations, builtInSources, findConnector, isPath } from "../host/registry.ts";
 import { loadSettings, ownNetworks } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
 import { printable, suggestion, UsageError } from "./usage.ts";
 
 /** The argument that names a connector, as the help and a message without one describe it. */
-export const connectorArgument = `a connector: ${builtInSources.map(({ name }) => name).join(", ")}, the path of a module, an installed package, or image:NAME`;
+export const connectorArgument = `a connector: ${builtInSources.map(({ name }) => name).join(", ")}, the path of a module or of a declarative manifest, an installed package, or image:NAME`;
 
 /** Values of the flags of every command that runs a connector. */
 export interface HostValues {
@@ -95,15 +95,21 @@ export function nameConnector(
     return findConnector(wanted, cwd);
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error;
-    const names = builtInSources.map(({ name }) => name);
     if (builtInDestinations.some(({ name }) => name === wanted))
       throw new UsageError(
         `${wanted} is a destination: svc spec ${wanted} shows its settings, and pipelines of the Control API write to it`,
       );
-    throw new UsageError(
-      `there is no connector "${printable(wanted)}"${suggestion(wanted, names) || "; `svc connectors` lists them"}`,
-    );
+    throw new UsageError(noConnector(wanted));
   }
+}
+
+/** That there is none of that name or path, and what to name instead. */
+export function noConnector(wanted: string): string {
+  const names = builtInSources.map(({ name }) => name);
+  const hint = isPath(wanted)
+    ? "; a path leads to a module, to its folder, or to a declarative manifest (.yaml)"
+    : suggestion(wanted, names) || "; `svc connectors` lists them, and a path begins with ./";
+  return `there is no connector "${printable(wanted)}"${hint}`;
 }
 
 /**

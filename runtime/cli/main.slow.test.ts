@@ -681,7 +681,7 @@ describe("what a person gets wrong is one line, exit code 2, no stack, no conten
     [
       "a path that is none",
       ["read", "./nothing", "--config", "c.json"],
-      /there is no connector "\.\/nothing"/,
+      /there is no connector "\.\/nothing"; a path leads to a module, .* manifest/,
     ],
     ["a bad file: URL", ["read", "file://host/x", "--config", "c.json"], /there is no connector/],
     ["no config", ["read", counting], /read needs --config FILE/],

@@ -218,7 +218,7 @@ describe("a bad command line is one line, exit code 2, and shows no value of a f
       [[verb, "postgress"], 'there is no connector "postgress" (did you mean "postgres"?)'],
       [
         [verb, "--config", "none.yaml"],
-        "name a connector: bankdata, mailer, mysql, postgres, social, taskapp, the path of a module, an installed package, or image:NAME",
+        "name a connector: bankdata, mailer, mysql, postgres, social, taskapp, the path of a module or of a declarative manifest, an installed package, or image:NAME",
       ],
       [[verb, "postgres", "--config", "none.yaml"], 'config file "none.yaml": does not exist'],
     ]),

@@ -88,7 +88,8 @@ function targetOf(target: unknown): string | undefined {
   return conditions.map(([, one]) => targetOf(one)).find((path) => path !== undefined);
 }
 
-const isPath = (text: string) =>
+/** True for what names a place rather than a connector or a package. */
+export const isPath = (text: string) =>
   /^\.{0,2}[/\\]|^\.{1,2}$|^file:|\.[cm]?[jt]s$|\.ya?ml$/.test(text) ||
   text.includes("/") ||
   isAbsolute(text);

@@ -22,7 +22,7 @@ export async function loadSource(url: string, document?: string): Promise<Source
   const module: { default?: unknown } = await import(url).catch((error: unknown) => {
     throw toLoadError(error);
   });
-  const source = module.default as Partial<Source> | undefined;
+  const source = ownDefault(module.default) as Partial<Source> | undefined;
   const require = (holds: boolean, path: string, problem: string) => {
     if (!holds) throw new ConnectorError("CONNECTOR_INVALID", { path, problem });
   };
@@ -42,6 +42,12 @@ export async function loadSource(url: string, document?: string): Promise<Source
     (typeof source?.discover === "function"), "streams", "must be given, or discover, not both");
   return source as Source;
 }
+
+/** A file of CommonJS that exports nothing has an empty object for its default export. */
+const ownDefault = (value: unknown) =>
+  isJsonObject(value as JsonObject) && Object.keys(value as object).length === 0
+    ? undefined
+    : value;
 
 /** What defineDestination and defineActivation make, and defineSource does not. */
 const isWriter = (value: object = {}) => "syncModes" in value || "maxBatchRows" in value;
