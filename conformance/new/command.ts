@@ -1,6 +1,7 @@
 /**
- * `svc new <name>`: a folder with a connector, its recordings and its test, green as made. In a
- * checkout of this repository it becomes one of its sources, in the house's layout.
+ * `svc new <name>`: a folder with a connector, its recordings and its test, green as made; with
+ * `.yaml` behind the name it is a declarative manifest. In a checkout of this repository it becomes
+ * one of its sources, in the house's layout.
  */
 import { existsSync, realpathSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
@@ -16,10 +17,15 @@ import {
 } from "svc-connectors/host";
 
 const nameForm = /^[a-z][a-z0-9-]{0,39}$/;
+/** Of a declarative manifest: its file. */
+const manifestEnding = ".yaml";
 
 export const buildNew: CommandBuilder = (command, terminal) => {
   command
-    .argument("<name>", "the new connector: svc new tickets")
+    .argument(
+      "<name>",
+      "the new connector: svc new tickets; a declarative manifest: svc new source-tickets.yaml",
+    )
     .action((name) => makeConnector(name, terminal));
 };
 
@@ -33,12 +39,14 @@ interface Layout {
 }
 
 /** @throws UsageError */
-async function makeConnector(name: string, { cwd, out }: Terminal): Promise<void> {
+async function makeConnector(wanted: string, { cwd, out }: Terminal): Promise<void> {
+  const isManifest = wanted.endsWith(manifestEnding);
+  const name = isManifest ? wanted.slice(0, -manifestEnding.length) : wanted;
   if (!nameForm.test(name))
     throw new UsageError(
-      "a name is lower case letters, digits and dashes, and begins with a letter",
+      "a name is lower case letters, digits and dashes, and begins with a letter; with .yaml behind it, it is that of a declarative manifest. A folder of that name is made here",
     );
-  const { folder, parts, trial } = isOwnCheckout(cwd) ? houseLayout(name) : ownLayout(name);
+  const { folder, parts, trial } = layoutOf(name, isManifest, cwd);
   const texts = await Promise.all(parts.map((part) => readTemplate(part, name)));
   await mkdir(join(cwd, folder)).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(
@@ -56,10 +64,25 @@ async function makeConnector(name: string, { cwd, out }: Terminal): Promise<void
   );
 }
 
+/** @throws UsageError */
+function layoutOf(name: string, isManifest: boolean, cwd: string): Layout {
+  if (!isOwnCheckout(cwd)) return isManifest ? manifestLayout(name) : ownLayout(name);
+  if (!isManifest) return houseLayout(name);
+  throw new UsageError(
+    "the sources of this repository are modules: svc new NAME makes one; make a manifest in a folder of your own",
+  );
+}
+
 const ownLayout = (name: string): Layout => ({
   folder: name,
   parts: ["connector", "alone"],
   trial: `npx svc conformance ./${name}`,
+});
+
+const manifestLayout = (name: string): Layout => ({
+  folder: name,
+  parts: ["manifest"],
+  trial: `npx svc conformance ./${name}/${name}${manifestEnding}`,
 });
 
 /** @throws UsageError when a connector has the name */
@@ -86,19 +109,21 @@ async function readTemplate(
 ): Promise<readonly (readonly [path: string, text: string])[]> {
   const root = join(packageRoot, "conformance", "new", "template", part);
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
-  const title = name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ");
+  // What a manifest is called: the name of its file, without what all of them begin with.
+  const called = part === "manifest" ? name.replace(/^source-(?=[a-z])/, "") : name;
+  const title = called.charAt(0).toUpperCase() + called.slice(1).replaceAll("-", " ");
   const fill = (text: string) =>
     text
       .replaceAll("__NAME__", name)
       .replaceAll("__TITLE__", title)
-      .replaceAll("__ID__", name.replaceAll("-", "_"));
+      .replaceAll("__ID__", called.replaceAll("-", "_"));
   const files = entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
   return await Promise.all(
     files.map(
       async (path) =>
-        [relative(root, path).replace(/^_/, ""), fill(await readFile(path, "utf8"))] as const,
+        [fill(relative(root, path)).replace(/^_/, ""), fill(await readFile(path, "utf8"))] as const,
     ),
   );
 }
