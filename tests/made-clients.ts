@@ -22,14 +22,21 @@ export async function installTypeScript(folder: string): Promise<Lack> {
   return await attempt("npm", ["install", "--silent", "--no-audit", ...npmPackages], folder);
 }
 
-/** Fetches packages of Python into a virtual environment of a folder, `venv`. */
+/**
+ * Fetches packages of Python into a virtual environment of a folder, `venv`. What is imported of them
+ * is compiled then.
+ */
 export async function installPythonPackages(
   folder: string,
   packages: readonly string[],
 ): Promise<Lack> {
   return (
     (await attempt("python3", ["-m", "venv", "venv"], folder)) ??
-    (await attempt(join(folder, "venv/bin/pip"), ["install", "-q", ...packages], folder))
+    (await attempt(
+      join(folder, "venv/bin/pip"),
+      ["install", "-q", "--no-compile", ...packages],
+      folder,
+    ))
   );
 }
 
@@ -43,7 +50,7 @@ export const installPyAirbyte = (folder: string): Promise<Lack> =>
 
 async function attempt(command: string, args: readonly string[], cwd: string): Promise<Lack> {
   try {
-    await run(command, [...args], { cwd, timeout: 300_000 });
+    await run(command, [...args], { cwd, timeout: 600_000 });
     return undefined;
   } catch {
     return `${command} ${args.join(" ")} does not work here`;

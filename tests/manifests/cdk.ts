@@ -1,5 +1,5 @@
 /** Airbyte's interpreter of manifests, in a process of its own, against a provider without TLS. */
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,16 +7,15 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text as readText } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { parse } from "yaml";
 import type { ReceivedRequest } from "../../simulators/loopback.ts";
+import { installPythonPackages } from "../made-clients.ts";
 import { type Case, type CaseStream, now } from "./cases.ts";
 import { createShop } from "./provider.ts";
 import { type Reading, toReading } from "./read-here.ts";
 
 const program = fileURLToPath(new URL("cdk.py", import.meta.url));
 const packages = ["airbyte-cdk==7.39.1", "freezegun==1.5.5"];
-const run = promisify(execFile);
 
 /** Where it runs; or what lacks. */
 export type Cdk = { readonly python: string } | { readonly lack: string };
@@ -28,16 +27,8 @@ export type Cdk = { readonly python: string } | { readonly lack: string };
 export async function installCdk(folder: string): Promise<Cdk> {
   const ready = process.env.CDK_VENV;
   if (ready) return { python: join(ready, "bin/python") };
-  for (const [command, ...args] of [
-    ["python3", "-m", "venv", "venv"],
-    [join(folder, "venv/bin/pip"), "install", "-q", ...packages],
-  ] as [string, ...string[]][]) {
-    try {
-      await run(command, args, { cwd: folder, timeout: 500_000 });
-    } catch {
-      return { lack: `${command} ${args.join(" ")} does not work here` };
-    }
-  }
+  const lack = await installPythonPackages(folder, packages);
+  if (lack !== undefined) return { lack };
   return { python: join(folder, "venv/bin/python") };
 }
 
