@@ -190,7 +190,7 @@ test.each(
         output.on("data", (chunk) => {
           told += String(chunk);
         });
-      let left = Math.round(6 * 2 ** killCount);
+      let left = 6 * 3 ** killCount;
       onRequest = () => {
         left -= 1;
         if (left === 0) child.kill("SIGKILL");
