@@ -15,11 +15,24 @@ export const Loading = () => (
 
 const titles: Readonly<Record<number, string>> = {
   0: "No connection",
+  401: "Your session has ended",
   403: "You may not do this",
   404: "Not here",
   409: "That does not go together",
   412: "Somebody else has changed it",
   429: "Too many requests",
+};
+
+/** What the API says to a program, and what it means for somebody who looks at a page. */
+const said: Readonly<Record<number, { readonly api: string; readonly here: string }>> = {
+  401: {
+    api: "the access token is missing, unknown, expired or revoked",
+    here: "Sign in again to go on.",
+  },
+  403: {
+    api: "permission denied",
+    here: "Your role in this workspace does not allow it. An administrator can change that.",
+  },
 };
 
 /** The server's own failure: what is known of it stands in its log. */
@@ -40,10 +53,7 @@ export function ProblemNote({
   const { status, message, details, requestId } = problem;
   const isOfServer = status >= 500 && requestId !== undefined;
   const fix = problem.fix ?? (isOfServer ? ofServer : undefined);
-  const text =
-    status === 403 && message === "permission denied"
-      ? "Your role in this workspace does not allow it. An administrator can change that."
-      : message;
+  const text = (message === said[status]?.api && said[status]?.here) || message;
   return (
     <Alert
       color="red"

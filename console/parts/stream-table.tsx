@@ -1,5 +1,6 @@
 /** The streams of a source: which are read, how, and which columns. Only what is seen is drawn. */
 import { Button, Checkbox, Modal, MultiSelect, TextInput } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useCallback, useMemo, useRef, useState } from "react";
 import {
@@ -21,6 +22,12 @@ import {
 import { count, plural } from "../model/words.ts";
 import { Icon } from "./icon.tsx";
 
+/**
+ * Of a row in one line, as in the styles. Rows that are blocks, on a narrow screen, are as high as
+ * what is chosen of them: those are measured, which costs as much as drawing them.
+ */
+const rowPx = 52;
+
 interface StreamTableProps {
   readonly prepared: Prepared;
   readonly selections: Selections;
@@ -39,12 +46,18 @@ export function StreamTable({ prepared, selections, onChange }: StreamTableProps
       `${namespace ?? ""}.${name}`.toLowerCase().includes(wanted),
     );
   }, [streams, search]);
+  const isNarrow = useMediaQuery("(max-width: 50rem)", undefined, {
+    getInitialValueInEffect: false,
+  });
+  // Another function would have all 6,000 counted anew each time that something is drawn.
+  const keyAt = useCallback((index: number) => keyOf(found[index] ?? { name: "" }), [found]);
+  const sizeOf = useCallback(() => (isNarrow ? 58 : rowPx), [isNarrow]);
   const rows = useVirtualizer({
     count: found.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => 58,
+    estimateSize: sizeOf,
     overscan: 3,
-    getItemKey: (index) => keyOf(found[index] ?? { name: "" }),
+    getItemKey: keyAt,
   });
   const set = useCallback(
     (key: string, selection: Selection | undefined) =>
@@ -102,7 +115,7 @@ export function StreamTable({ prepared, selections, onChange }: StreamTableProps
               <div
                 key={key}
                 data-index={index}
-                ref={rows.measureElement}
+                ref={isNarrow ? rows.measureElement : undefined}
                 className="stream"
                 style={{ transform: `translateY(${start}px)` }}
               >
@@ -167,7 +180,7 @@ const StreamRow = memo(function StreamRow({
           set(key, event.currentTarget.checked ? firstSelection(stream, prepared) : undefined)
         }
       />
-      <span style={{ minWidth: 0 }}>
+      <span className="stream-of" title={name}>
         <bdi className="name">{name}</bdi>
         {namespace === null ? null : (
           <>
