@@ -1,9 +1,9 @@
 /** The changes of tables up to a place in the log, one table after another. */
 import { ConnectorError } from "svc-connectors";
 import type { PostgresContext } from "../spec.ts";
-import { type Change, decodeChange, type Relation } from "./pgoutput.ts";
+import { type Change, type ChangeDecoder, createChangeDecoder, type Relation } from "./pgoutput.ts";
 import { tableKey } from "./server.ts";
-import { followSlot, openReplication, type SlotMessage } from "./session.ts";
+import { followSlot, openReplication, type SlotPiece } from "./session.ts";
 import type { Replication } from "./settings.ts";
 
 /** A change of a row, or of all of them. */
@@ -37,18 +37,19 @@ export interface LogOptions {
   readonly confirmed: bigint;
   /** The tables that are read in this run, in any order. */
   readonly parts: readonly LogPart[];
-  /** The slot's messages from the first of the parts on, for the first who asks. */
-  readonly begun?: AsyncGenerator<SlotMessage> | undefined;
+  /** What the slot says from the first of the parts on, for the first who asks. */
+  readonly begun?: AsyncGenerator<SlotPiece> | undefined;
 }
 
 export interface ChangeLog {
   /** Where all tables end, once the changes of one have come. */
   readonly border: bigint;
   /**
-   * The changes of a table from a place on. Reading the log for one table keeps those of others,
-   * as far as they are few: mostly the server is asked once for all.
+   * The changes of a table from a place on, as they come; each is valid until the next one. Reading
+   * the log for one table keeps those of others, as far as they are few: mostly the server is asked
+   * once for all.
    */
-  changesOf(table: string, from: bigint): AsyncGenerator<LogItem>;
+  changesOf(table: string, from: bigint): AsyncGenerator<Iterable<LogItem>>;
 }
 
 /** Bytes of other tables' changes that are kept. */
@@ -74,6 +75,7 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
   let { begun, border } = options;
   /** Whole, of tables that are still to be asked for. */
   const kept = new Map<string, Store>();
+  const decode = createChangeDecoder();
 
   return {
     get border() {
@@ -83,12 +85,12 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
       waiting.delete(table);
       const store = kept.get(table);
       kept.delete(table);
-      if (store) yield* replay(store);
+      if (store) yield replay(store, decode);
       else if (from < border) yield* readLog(table, from);
     },
   };
 
-  async function* readLog(table: string, from: bigint): AsyncGenerator<LogItem> {
+  async function* readLog(table: string, from: bigint): AsyncGenerator<Iterable<LogItem>> {
     const stores = new Map<string, Store>();
     for (const [other, otherFrom] of waiting)
       if (!kept.has(other)) stores.set(other, { from: otherFrom, items: [], bytes: 0 });
@@ -114,6 +116,7 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
     const relations = new Map<number, { relation: Relation; key: string }>();
     let lsn = 0n;
     let time = 0n;
+    let isOver = false;
     const known = (oid: number) => {
       const found = relations.get(oid);
       if (found) return found;
@@ -121,49 +124,52 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
         reason: "its log names a table that it has not described",
       });
     };
+
+    function* itemsOf({ bytes, places }: SlotPiece): Generator<LogItem> {
+      for (let at = 0; at < places.length && !isOver; at += 2) {
+        const start = places[at] as number;
+        const end = places[at + 1] as number;
+        const change = decode(bytes, start, end);
+        if (change.kind === "begin") {
+          if (!options.canSee(change.xid) && change.lsn < border) border = change.lsn;
+          isOver = change.lsn >= border;
+          ({ lsn, time } = change);
+        } else if (change.kind === "relation") {
+          const { relation } = change;
+          const key = tableKey(relation.schema, relation.name);
+          relations.set(relation.oid, { relation, key });
+        } else if (change.kind === "commit") {
+          isOver = change.end >= border;
+          if (change.end > from) yield { kind: "commit", end: change.end };
+        } else if (change.kind !== "other") {
+          const oids = change.kind === "truncate" ? change.oids : [change.oid];
+          for (const { relation, key } of oids.map(known)) {
+            if (key !== table)
+              keep({ payload: bytes.subarray(start, end), relation, lsn, time }, key);
+            else if (lsn >= from) yield { kind: "change", change, relation, lsn, time };
+          }
+        }
+      }
+    }
+
     const { settings, confirmed } = options;
     const given =
       begun ?? followSlot(await openReplication(ctx), { ...settings, from: begin, confirmed });
     begun = undefined;
-    for await (const message of given) {
-      if (message.kind === "reached") {
-        if (message.lsn >= border) break;
-        continue;
-      }
-      const { payload } = message;
-      const change = decodeChange(payload);
-      if (change.kind === "begin") {
-        if (change.lsn >= border) break;
-        if (!options.canSee(change.xid)) {
-          border = change.lsn;
-          break;
-        }
-        ({ lsn, time } = change);
-      } else if (change.kind === "relation") {
-        const { relation } = change;
-        const key = tableKey(relation.schema, relation.name);
-        relations.set(relation.oid, { relation, key });
-      } else if (change.kind === "commit") {
-        if (change.end > from) yield { kind: "commit", end: change.end };
-        if (change.end >= border) break;
-      } else if (change.kind !== "other") {
-        const oids = change.kind === "truncate" ? change.oids : [change.oid];
-        for (const { relation, key } of oids.map(known)) {
-          if (key !== table) keep({ payload, relation, lsn, time }, key);
-          else if (lsn >= from) yield { kind: "change", change, relation, lsn, time };
-        }
-      }
+    for await (const piece of given) {
+      yield itemsOf(piece);
+      if (isOver || (piece.reached !== undefined && piece.reached >= border)) break;
     }
     for (const [key, store] of stores) kept.set(key, store);
   }
 }
 
-function* replay({ items }: Store): Generator<LogItem> {
+function* replay({ items }: Store, decode: ChangeDecoder): Generator<LogItem> {
   let last: bigint | undefined;
   for (const { payload, relation, lsn, time } of items) {
     // What is known of a transaction is where it was committed; the next one begins behind that.
     if (last !== undefined && lsn > last) yield { kind: "commit", end: lsn };
     last = lsn;
-    yield { kind: "change", change: decodeChange(payload) as RowChange, relation, lsn, time };
+    yield { kind: "change", change: decode(payload) as RowChange, relation, lsn, time };
   }
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { ConnectorError } from "svc-connectors";
 import { expect, test } from "vitest";
 import { formatLsn, parseLsn } from "./lsn.ts";
-import { decodeChange, isNull, isUnchanged } from "./pgoutput.ts";
+import { createChangeDecoder, isNull, isUnchanged } from "./pgoutput.ts";
 
 const u16 = (value: number) => Buffer.from([value >> 8, value & 0xff]);
 const u32 = (value: number) => {
@@ -19,6 +19,8 @@ const join = (...parts: (string | Buffer)[]) =>
   Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
 const text = (value: string) => join("t", u32(Buffer.byteLength(value)), value);
 const row = join(u16(3), text("é1"), "n", "u");
+
+const decodeChange = createChangeDecoder();
 
 const messages = {
   begin: join("B", u64(5n), u64(7n), u32(9)),
@@ -81,6 +83,18 @@ test.each(Object.entries(messages))("a %s that is cut off, or has more, is refus
   for (let end = 0; end < whole.length; end++)
     expect(codeOf(whole.subarray(0, end))).toBe("DATABASE_UNUSABLE");
   expect(codeOf(join(whole, "\0"))).toBe("DATABASE_UNUSABLE");
+});
+
+test("a message among others is taken from its beginning to its end, and no further", () => {
+  const bytes = join(...Object.values(messages));
+  let at = 0;
+  for (const [, whole] of Object.entries(messages)) {
+    const end = at + whole.length;
+    const alone = createChangeDecoder()(whole);
+    expect(decodeChange(bytes, at, end).kind).toBe(alone.kind);
+    expect(() => decodeChange(bytes, at, end - 1)).toThrow(ConnectorError);
+    at = end;
+  }
 });
 
 test("no bytes but those of a message are taken, and no count takes memory that is not there", () => {

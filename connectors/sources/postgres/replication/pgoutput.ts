@@ -4,7 +4,7 @@
  */
 import { ConnectorError } from "svc-connectors";
 
-/** Values of a row as they lie in a message. */
+/** Values of a row as they lie in a message. Valid until the decoder takes the next one. */
 export interface Tuple {
   readonly bytes: Buffer;
   readonly count: number;
@@ -64,63 +64,89 @@ export type Change =
 const maxColumns = 1_664;
 const kinds = { null: 0x6e, unchanged: 0x75, text: 0x74 };
 
+/** The first bytes of messages, and of the rows in them. */
+export const tags = {
+  begin: 0x42,
+  commit: 0x43,
+  insert: 0x49,
+  update: 0x55,
+  delete: 0x44,
+  truncate: 0x54,
+  relation: 0x52,
+  /** Where a transaction came from. */
+  origin: 0x4f,
+  /** A type of the user's. */
+  type: 0x59,
+  /** Of an application. */
+  message: 0x4d,
+  new: 0x4e,
+  key: 0x4b,
+  whole: 0x4f,
+} as const;
+
 const malformed = () =>
   new ConnectorError("DATABASE_UNUSABLE", {
     reason: "its log of changes has not the form of PostgreSQL's",
   });
 
-/** @throws DATABASE_UNUSABLE when it is no such message */
-export function decodeChange(bytes: Buffer): Change {
-  const reader = createReader(bytes);
-  const change = readChange(reader);
-  if (change.kind !== "other") reader.end();
-  return change;
+/**
+ * Decodes the message that lies between two places.
+ * @throws DATABASE_UNUSABLE when it is no such message
+ */
+export type ChangeDecoder = (bytes: Buffer, start?: number, end?: number) => Change;
+
+/** Its memory serves one message after another. */
+export function createChangeDecoder(): ChangeDecoder {
+  const reader = createReader();
+  return (bytes, start = 0, end = bytes.length) => {
+    reader.begin(bytes, start, end);
+    const change = readChange(reader);
+    if (change.kind !== "other") reader.end();
+    return change;
+  };
 }
 
 function readChange(reader: Reader): Change {
-  switch (String.fromCharCode(reader.u8())) {
-    case "B": {
+  switch (reader.u8()) {
+    case tags.insert: {
+      const oid = reader.u32();
+      reader.expect(tags.new);
+      return { kind: "insert", oid, row: reader.row() };
+    }
+    case tags.update: {
+      const oid = reader.u32();
+      const old = reader.isOld() ? reader.old() : undefined;
+      reader.expect(tags.new);
+      return { kind: "update", oid, old, row: reader.row() };
+    }
+    case tags.delete: {
+      const oid = reader.u32();
+      if (!reader.isOld()) throw malformed();
+      return { kind: "delete", oid, old: reader.old() };
+    }
+    case tags.begin: {
       const lsn = reader.u64();
       const time = reader.i64();
       return { kind: "begin", lsn, time, xid: reader.u32() };
     }
-    case "C": {
+    case tags.commit: {
       reader.u8();
       reader.u64();
       const end = reader.u64();
       reader.i64();
       return { kind: "commit", end };
     }
-    case "R":
+    case tags.relation:
       return { kind: "relation", relation: readRelation(reader) };
-    case "I": {
-      const oid = reader.u32();
-      reader.expect("N");
-      return { kind: "insert", oid, row: readTuple(reader) };
-    }
-    case "U": {
-      const oid = reader.u32();
-      const hasOld = reader.isNext("K") || reader.isNext("O");
-      if (hasOld) reader.u8();
-      const old = hasOld ? readTuple(reader) : undefined;
-      reader.expect("N");
-      return { kind: "update", oid, old, row: readTuple(reader) };
-    }
-    case "D": {
-      const oid = reader.u32();
-      if (!reader.isNext("K") && !reader.isNext("O")) throw malformed();
-      reader.u8();
-      return { kind: "delete", oid, old: readTuple(reader) };
-    }
-    case "T": {
+    case tags.truncate: {
       const count = reader.u32();
       reader.u8();
       if (count > reader.left() / 4) throw malformed();
       return { kind: "truncate", oids: Array.from({ length: count }, () => reader.u32()) };
     }
-    case "O": // where a transaction came from
-    case "Y": // a type of the user's
-    case "M": // a message of an application
+    case tags.origin:
+    case tags.type:
+    case tags.message:
       return { kind: "other" };
     default:
       throw malformed();
@@ -141,59 +167,85 @@ function readRelation(reader: Reader): Relation {
   return { oid, schema, name, identity, columns };
 }
 
-function readTuple(reader: Reader): Tuple {
-  const count = reader.u16();
-  if (count > maxColumns) throw malformed();
-  const starts = new Int32Array(count);
-  const lengths = new Int32Array(count);
-  for (let index = 0; index < count; index++) {
-    const kind = reader.u8();
-    if (kind === kinds.null) lengths[index] = isNull;
-    else if (kind === kinds.unchanged) lengths[index] = isUnchanged;
-    else if (kind === kinds.text) {
-      const length = reader.u32();
-      starts[index] = reader.skip(length);
-      lengths[index] = length;
-    } else throw malformed();
-  }
-  return { bytes: reader.bytes, count, starts, lengths };
-}
-
 type Reader = ReturnType<typeof createReader>;
 
-function createReader(bytes: Buffer) {
+function createReader() {
+  let bytes: Buffer = Buffer.alloc(0);
+  let view = new DataView(bytes.buffer, bytes.byteOffset, 0);
   let at = 0;
+  let limit = 0;
   /** Gives where so many bytes begin, behind which reading goes on. */
   const skip = (count: number): number => {
-    if (count > bytes.length - at) throw malformed();
+    if (count > limit - at) throw malformed();
     const start = at;
     at += count;
     return start;
   };
-  const u8 = () => bytes[skip(1)] as number;
+  const u8 = () => view.getUint8(skip(1));
+  const u16 = () => view.getUint16(skip(2));
+  const u32 = () => view.getUint32(skip(4));
+
+  /** Reads tuples, one into the memory of the one before. */
+  const createTuple = () => {
+    let starts = new Int32Array(0);
+    let lengths = starts;
+    return (): Tuple => {
+      const count = u16();
+      if (count > maxColumns) throw malformed();
+      if (count !== starts.length) {
+        starts = new Int32Array(count);
+        lengths = new Int32Array(count);
+      }
+      for (let index = 0; index < count; index++) {
+        const kind = u8();
+        if (kind === kinds.text) {
+          const length = u32();
+          starts[index] = skip(length);
+          lengths[index] = length;
+        } else if (kind === kinds.null) lengths[index] = isNull;
+        else if (kind === kinds.unchanged) lengths[index] = isUnchanged;
+        else throw malformed();
+      }
+      return { bytes, count, starts, lengths };
+    };
+  };
+
   return {
-    bytes,
-    skip,
+    begin(all: Buffer, start: number, end: number): void {
+      if (all !== bytes) {
+        bytes = all;
+        view = new DataView(all.buffer, all.byteOffset, all.length);
+      }
+      at = start;
+      limit = end;
+    },
+    row: createTuple(),
+    old: createTuple(),
     u8,
-    u16: () => bytes.readUInt16BE(skip(2)),
-    u32: () => bytes.readUInt32BE(skip(4)),
-    i32: () => bytes.readInt32BE(skip(4)),
-    u64: () => bytes.readBigUInt64BE(skip(8)),
-    i64: () => bytes.readBigInt64BE(skip(8)),
+    u16,
+    u32,
+    i32: () => view.getInt32(skip(4)),
+    u64: () => view.getBigUint64(skip(8)),
+    i64: () => view.getBigInt64(skip(8)),
     text(): string {
       const end = bytes.indexOf(0, at);
-      if (end < 0) throw malformed();
+      if (end < 0 || end >= limit) throw malformed();
       const text = bytes.toString("utf8", at, end);
       at = end + 1;
       return text;
     },
-    isNext: (type: string) => bytes[at] === type.charCodeAt(0),
-    expect(type: string): void {
-      if (u8() !== type.charCodeAt(0)) throw malformed();
+    expect(tag: number): void {
+      if (u8() !== tag) throw malformed();
     },
-    left: () => bytes.length - at,
+    /** Passes what says that a row follows as it was before: its key, or all of it. */
+    isOld(): boolean {
+      if (at >= limit || (bytes[at] !== tags.key && bytes[at] !== tags.whole)) return false;
+      at++;
+      return true;
+    },
+    left: () => limit - at,
     end(): void {
-      if (at !== bytes.length) throw malformed();
+      if (at !== limit) throw malformed();
     },
   };
 }

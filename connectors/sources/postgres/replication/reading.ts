@@ -22,6 +22,7 @@ import { describeTable, fromOf, ofTable } from "../streams.ts";
 import { type ChangeLog, createChangeLog, type LogItem } from "./log.ts";
 import { formatLsn, parseLsn } from "./lsn.ts";
 import { holdMoment, type Moment } from "./moment.ts";
+import type { Tuple } from "./pgoutput.ts";
 import { type ChangeRows, createChangeRows } from "./rows.ts";
 import { flushLog, inspectServer, isOfLog, type Slot, tableKey } from "./server.ts";
 import {
@@ -32,7 +33,7 @@ import {
   replicationFailure,
 } from "./session.ts";
 import { addedColumns, type Replication } from "./settings.ts";
-import { type BegunMessages, untilChange } from "./wait.ts";
+import { type BegunPieces, untilChange } from "./wait.ts";
 
 type Beginning = StreamBeginning<Stream, State>;
 type Selection = ReadRun<Stream, State>;
@@ -109,14 +110,14 @@ async function* toOutput(
   session: Session,
   moment: Moment,
   stream: SelectedStream,
-  changes: AsyncIterable<LogItem>,
+  changes: AsyncIterable<Iterable<LogItem>>,
   stateAt: (lsn: string) => ChangesState,
 ): AsyncGenerator<Output<State>> {
   const { primaryKey: key = [] } = stream;
   const fields = streamFields(stream);
   let rows: ChangeRows | undefined;
   let described: object | undefined;
-  /** Rows that are read by their key, since the log has not all of their values. */
+  /** Keys of rows that are read, since the log has not all of their values. */
   const unresolved = new Map<string, readonly string[]>();
   let lsn = 0n;
   let rowsSince = 0;
@@ -134,49 +135,59 @@ async function* toOutput(
     yield* readByKey(ctx, session, moment, stream, keys, lsn);
   };
 
-  for await (const item of changes) {
-    if (item.kind === "commit") {
-      const isPage =
-        rowsSince + (rows?.rowCount ?? 0) + unresolved.size >= ctx.config.page_size ||
-        bytesSince >= pageBytes;
-      if (!isPage) continue;
-      yield* flush();
-      yield checkpoint(stateAt(formatLsn(item.end)));
-      rowsSince = 0;
-      bytesSince = 0;
-      continue;
-    }
-    const { change, relation, time } = item;
-    lsn = item.lsn;
-    if (change.kind === "truncate") yield* beginAnew(ctx, stream, "the table was truncated");
-    if (described !== relation || !rows) {
-      yield* flush();
-      rows = await createChangeRows(session, relation, { fields, key });
-      described = relation;
-    }
-    if (change.kind === "delete") {
-      unresolved.delete(JSON.stringify(rows.keyOf(change.old)));
-      rows.add({ tuple: change.old, lsn, deletedAt: time });
-    } else if (change.kind !== "truncate") {
-      const before = change.kind === "update" ? change.old : undefined;
-      const values = rows.keyOf(change.row);
-      const text = JSON.stringify(values);
-      if (before) {
-        const old = JSON.stringify(rows.keyOf(before));
-        if (old !== text) {
-          unresolved.delete(old);
-          rows.add({ tuple: before, lsn, deletedAt: time });
-        }
+  for await (const items of changes)
+    for (const item of items) {
+      if (item.kind === "commit") {
+        const isPage =
+          rowsSince + (rows?.rowCount ?? 0) + unresolved.size >= ctx.config.page_size ||
+          bytesSince >= pageBytes;
+        if (!isPage) continue;
+        yield* flush();
+        yield checkpoint(stateAt(formatLsn(item.end)));
+        rowsSince = 0;
+        bytesSince = 0;
+        continue;
       }
-      const isWhole = relation.identity === "f" ? before : undefined;
-      if (rows.add({ tuple: change.row, before: isWhole, lsn })) unresolved.delete(text);
-      else unresolved.set(text, values);
+      const { change, relation } = item;
+      lsn = item.lsn;
+      if (change.kind === "truncate") yield* beginAnew(ctx, stream, "the table was truncated");
+      if (described !== relation || !rows) {
+        yield* flush();
+        rows = await createChangeRows(session, relation, { fields, key });
+        described = relation;
+      }
+      addChange(rows, unresolved, item);
+      if (rows.bytes < flushBytes && unresolved.size < maxUnresolved) continue;
+      bytesSince += rows.bytes;
+      yield* flush();
     }
-    if (rows.bytes < flushBytes && unresolved.size < maxUnresolved) continue;
-    bytesSince += rows.bytes;
-    yield* flush();
-  }
   yield* flush();
+}
+
+/** Adds the rows that a change makes; the key of one that the log has not as a whole is noted. */
+function addChange(
+  rows: ChangeRows,
+  unresolved: Map<string, readonly string[]>,
+  { change, relation, lsn, time }: Extract<LogItem, { kind: "change" }>,
+): void {
+  const resolve = (tuple: Tuple) => {
+    if (unresolved.size > 0) unresolved.delete(JSON.stringify(rows.keyOf(tuple)));
+  };
+  const remove = (tuple: Tuple) => {
+    resolve(tuple);
+    rows.add({ tuple, lsn, deletedAt: time });
+  };
+  if (change.kind === "delete") remove(change.old);
+  if (change.kind !== "insert" && change.kind !== "update") return;
+  const { row } = change;
+  const before = change.kind === "update" ? change.old : undefined;
+  if (before && !rows.isSameKey(before, row)) remove(before);
+  const isWhole = relation.identity === "f" ? before : undefined;
+  if (rows.add({ tuple: row, before: isWhole, lsn })) resolve(row);
+  else {
+    const values = rows.keyOf(row);
+    unresolved.set(JSON.stringify(values), values);
+  }
 }
 
 /**
@@ -266,8 +277,8 @@ async function openRun(
       ? undefined
       : followSlot(replicating, { ...settings, from, confirmed });
     const mayWait = waitMs > 0 && parts.length === ofLog.length;
-    const begun: BegunMessages | undefined =
-      following && (mayWait ? await untilChange(ctx, following, waitMs) : { messages: following });
+    const begun: BegunPieces | undefined =
+      following && (mayWait ? await untilChange(ctx, following, waitMs) : { pieces: following });
     const moment = exported ?? (await holdMoment(ctx, begun?.xid));
     if (!exported) await flushLog(session);
     const { lsn: border, canSee } = moment;
@@ -277,7 +288,7 @@ async function openRun(
       canSee,
       confirmed,
       parts,
-      begun: begun?.messages,
+      begun: begun?.pieces,
     });
     return {
       system,

@@ -8,7 +8,7 @@ import { createRowDecoder } from "../row-decoder.ts";
 import { learnTypes, scalarOf, typeOf } from "../type-names.ts";
 import { isNull, isUnchanged, type Relation, type Tuple } from "./pgoutput.ts";
 import { addedColumns, deletedAtField, lsnField } from "./settings.ts";
-import { copied, type ToWire, toJsonOf, toWireOf, writeBigLong } from "./text-values.ts";
+import { copied, put32, type ToWire, toJsonOf, toWireOf, writeBigLong } from "./text-values.ts";
 
 export interface ChangeRow {
   readonly tuple: Tuple;
@@ -29,6 +29,8 @@ export interface ChangeRows {
   take(): Generator<Batch>;
   /** The texts of the key's values. @throws RECORD_INVALID for a key that is null */
   keyOf(tuple: Tuple): string[];
+  /** The values of the key are written alike. */
+  isSameKey(one: Tuple, other: Tuple): boolean;
 }
 
 /** @throws RECORD_INVALID when a column of the key is another one */
@@ -93,6 +95,7 @@ export async function createChangeRows(
       }
       const length = from.lengths[place] as number;
       if (length === isNull || (deletedAt !== undefined && !isKey)) {
+        if (isKey) throw keyChanged(name);
         writeLength(out, isNull);
         continue;
       }
@@ -100,12 +103,21 @@ export async function createChangeRows(
       writeLength(out, 0);
       const at = out.length;
       toWire(out, from.bytes, start, start + length);
-      out.bytes.writeInt32BE(out.length - at, at - 4);
+      put32(out.bytes, at - 4, out.length - at);
     }
     out.bytes[begin] = 0x64;
-    out.bytes.writeInt32BE(out.length - begin - 1, begin + 1);
+    put32(out.bytes, begin + 1, out.length - begin - 1);
     out.bytes.writeInt16BE(sources.length, begin + 5);
     rowCount++;
+    return true;
+  };
+
+  const isSameAt = (one: Tuple, other: Tuple, place: number): boolean => {
+    const length = one.lengths[place] ?? isNull;
+    if (length < 0 || length !== other.lengths[place]) return false;
+    const [from, to] = [one.starts[place] ?? 0, other.starts[place] ?? 0];
+    for (let index = 0; index < length; index++)
+      if (one.bytes[from + index] !== other.bytes[to + index]) return false;
     return true;
   };
 
@@ -148,6 +160,7 @@ export async function createChangeRows(
         const start = tuple.starts[place] as number;
         return tuple.bytes.toString("utf8", start, start + length);
       }),
+    isSameKey: (one, other) => keyPlaces.every((place) => isSameAt(one, other, place)),
   };
 }
 
@@ -163,7 +176,7 @@ const keyChanged = (name: string) =>
 
 function writeLength(out: TextBytes, length: number): void {
   out.reserve(4);
-  out.bytes.writeInt32BE(length, out.length);
+  put32(out.bytes, out.length, length);
   out.length += 4;
 }
 

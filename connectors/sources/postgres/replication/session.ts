@@ -12,10 +12,10 @@ export interface ReplicationSession {
   /** Runs a command. Gives its rows as text. @throws ServerError, ConnectorError */
   command(text: string): Promise<readonly (readonly (string | null)[])[]>;
   /**
-   * The messages of a slot from a place on. Their memory is valid until the next one is asked for.
+   * What a slot says from a place on. The memory of a piece is valid until the next is asked for.
    * @param confirmed what the server may forget
    */
-  stream(options: StreamOptions): AsyncGenerator<SlotMessage>;
+  stream(options: StreamOptions): AsyncGenerator<SlotPiece>;
   end(): void;
 }
 
@@ -26,10 +26,14 @@ export interface StreamOptions {
   readonly confirmed: bigint;
 }
 
-export type SlotMessage =
-  | { readonly kind: "change"; readonly payload: Buffer }
-  /** All transactions that were committed before this place have come. */
-  | { readonly kind: "reached"; readonly lsn: bigint };
+/** Messages of a slot, as many as have come at once. */
+export interface SlotPiece {
+  readonly bytes: Buffer;
+  /** Where each change begins and where it ends, in turn. */
+  readonly places: readonly number[];
+  /** All transactions that were committed before this place have come. Undefined: it is not told. */
+  readonly reached?: bigint | undefined;
+}
 
 /** What the server refuses; its text stays here. */
 class ServerError extends Error {
@@ -73,7 +77,7 @@ export async function openReplication(ctx: PostgresContext): Promise<Replication
   ctx.signal.addEventListener("abort", () => stream.destroy(), { once: true });
   stream.once("end", () => stream.destroy());
   stream.on("error", () => {});
-  const messages = readMessages(stream);
+  const messages = createMessages(stream);
   const session = createSession(stream, messages, ctx.clock);
   const startup = Buffer.concat([Buffer.alloc(8), Buffer.from("user\0svc\0database\0svc\0\0")]);
   startup.writeUInt32BE(startup.length, 0);
@@ -87,7 +91,7 @@ export async function openReplication(ctx: PostgresContext): Promise<Replication
 
 function createSession(
   stream: Duplex,
-  messages: AsyncGenerator<Message>,
+  messages: Messages,
   clock: PostgresContext["clock"],
 ): ReplicationSession {
   const write = (type: string, body: Buffer) => {
@@ -115,17 +119,8 @@ function createSession(
       const timer = setInterval(sendStatus, statusIntervalMs);
       try {
         for (;;) {
-          const { type, body } = await next(messages);
-          if (type !== "d") {
-            if (type === "c") throw lost();
-            continue;
-          }
-          if (body[0] === 0x77 && body.length >= 25)
-            yield { kind: "change", payload: body.subarray(25) };
-          else if (body[0] === 0x6b && body.length === 18) {
-            if (body[17] === 1) sendStatus();
-            yield { kind: "reached", lsn: body.readBigUInt64BE(1) };
-          } else throw malformed();
+          const piece = toPiece(await messages.all(), sendStatus);
+          if (piece.places.length > 0 || piece.reached !== undefined) yield piece;
         }
       } finally {
         clearInterval(timer);
@@ -150,14 +145,72 @@ interface Message {
 
 const lost = () => new ConnectorError("CONNECTION_FAILED", { reason: "reset" });
 
-/** @throws CONNECTION_FAILED when there is none */
-async function next(messages: AsyncGenerator<Message>): Promise<Message> {
-  const step = await messages.next().catch((error: unknown) => {
-    throw error instanceof ConnectorError ? error : lost();
-  });
-  if (step.done) throw lost();
-  if (step.value.type === "E") throw new ServerError(sqlStateOf(step.value.body));
-  return step.value;
+/** What the server sends, as it is asked for. @throws CONNECTION_FAILED, ServerError */
+interface Messages {
+  next(): Promise<Message>;
+  /** All whole messages that have come, one at least, as they lie. */
+  all(): Promise<Buffer>;
+}
+
+/** Bytes of a message's type and length. */
+const headBytes = 5;
+
+function createMessages(stream: Duplex): Messages {
+  const pieces = readWhole(stream);
+  let bytes: Buffer = Buffer.alloc(0);
+  const fill = async () => {
+    if (bytes.length > 0) return;
+    const step = await pieces.next().catch((error: unknown) => {
+      throw error instanceof ConnectorError ? error : lost();
+    });
+    if (step.done) throw lost();
+    bytes = step.value;
+  };
+  return {
+    async next() {
+      await fill();
+      const end = 1 + bytes.readUInt32BE(1);
+      const message = {
+        type: String.fromCharCode(bytes[0] as number),
+        body: bytes.subarray(headBytes, end),
+      };
+      bytes = bytes.subarray(end);
+      if (message.type === "E") throw new ServerError(sqlStateOf(message.body));
+      return message;
+    },
+    async all() {
+      await fill();
+      const taken = bytes;
+      bytes = Buffer.alloc(0);
+      return taken;
+    },
+  };
+}
+
+/** Types of the server's messages, and of those in a stream of copied data. */
+const kinds = { copyData: 0x64, copyDone: 0x63, error: 0x45, change: 0x77, keepalive: 0x6b };
+/** Bytes before a change: its type, two places and a time. */
+const changeHeadBytes = 25;
+const keepaliveBytes = 18;
+
+/** @throws ServerError, CONNECTION_FAILED when the server has ended */
+function toPiece(bytes: Buffer, sendStatus: () => void): SlotPiece {
+  const places: number[] = [];
+  let reached: bigint | undefined;
+  for (let at = 0, end = 0; at < bytes.length; at = end) {
+    end = at + 1 + bytes.readUInt32BE(at + 1);
+    const body = at + headBytes;
+    if (bytes[at] === kinds.error) throw new ServerError(sqlStateOf(bytes.subarray(body, end)));
+    if (bytes[at] === kinds.copyDone) throw lost();
+    if (bytes[at] !== kinds.copyData) continue;
+    if (bytes[body] === kinds.change && end - body >= changeHeadBytes)
+      places.push(body + changeHeadBytes, end);
+    else if (bytes[body] === kinds.keepalive && end - body === keepaliveBytes) {
+      if (bytes[body + 17] === 1) sendStatus();
+      reached = bytes.readBigUInt64BE(body + 1);
+    } else throw malformed();
+  }
+  return { bytes, places, reached };
 }
 
 /** The code of an error: fields are a letter and a text each. */
@@ -171,9 +224,9 @@ function sqlStateOf(body: Buffer): string {
 }
 
 /** False where somebody else reads the slot, if it may be asked for again. */
-async function isStreaming(messages: AsyncGenerator<Message>, mayBeBusy: boolean) {
+async function isStreaming(messages: Messages, mayBeBusy: boolean) {
   try {
-    while ((await next(messages)).type !== "W");
+    while ((await messages.next()).type !== "W");
     return true;
   } catch (error) {
     if (!mayBeBusy || !(error instanceof ServerError) || error.code !== objectInUse) throw error;
@@ -183,12 +236,10 @@ async function isStreaming(messages: AsyncGenerator<Message>, mayBeBusy: boolean
 }
 
 /** The rows of an answer. */
-async function untilReady(
-  messages: AsyncGenerator<Message>,
-): Promise<readonly (readonly (string | null)[])[]> {
+async function untilReady(messages: Messages): Promise<readonly (readonly (string | null)[])[]> {
   const rows: (string | null)[][] = [];
   for (;;) {
-    const { type, body } = await next(messages);
+    const { type, body } = await messages.next();
     if (type === "Z") return rows;
     if (type === "D") rows.push(toRow(body));
   }
@@ -207,30 +258,36 @@ function toRow(body: Buffer): (string | null)[] {
   });
 }
 
-/** Cuts what the server sends into messages; pulling them is what lets it go on. */
-async function* readMessages(stream: Duplex): AsyncGenerator<Message> {
+/** What the server sends, in pieces of whole messages; pulling them is what lets it go on. */
+async function* readWhole(stream: Duplex): AsyncGenerator<Buffer> {
   let held: Buffer = Buffer.alloc(0);
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     waiting.push(chunk);
     waitingBytes += chunk.length;
-    const needed = held.length >= 5 ? 1 + held.readUInt32BE(1) : 5;
+    const needed = held.length >= headBytes ? 1 + held.readUInt32BE(1) : headBytes;
     // A large message is put together once, and not anew with each chunk.
     if (held.length + waitingBytes < needed) continue;
-    let bytes = Buffer.concat([held, ...waiting]);
+    const bytes = Buffer.concat([held, ...waiting]);
     waiting = [];
     waitingBytes = 0;
-    while (bytes.length >= 5) {
-      const end = 1 + bytes.readUInt32BE(1);
-      if (end < 5) throw malformed();
-      if (end > maxMessageBytes)
-        throw new ConnectorError("RECORD_TOO_LARGE", { limit: maxMessageBytes });
-      if (bytes.length < end) break;
-      yield { type: String.fromCharCode(bytes[0] as number), body: bytes.subarray(5, end) };
-      bytes = bytes.subarray(end);
-    }
-    held = bytes;
+    const end = endOfWhole(bytes);
+    held = bytes.subarray(end);
+    if (end > 0) yield bytes.subarray(0, end);
+  }
+}
+
+/** Where the last message that is there as a whole ends. */
+function endOfWhole(bytes: Buffer): number {
+  for (let at = 0; ; ) {
+    if (bytes.length - at < headBytes) return at;
+    const length = 1 + bytes.readUInt32BE(at + 1);
+    if (length < headBytes) throw malformed();
+    if (length > maxMessageBytes)
+      throw new ConnectorError("RECORD_TOO_LARGE", { limit: maxMessageBytes });
+    if (length > bytes.length - at) return at;
+    at += length;
   }
 }
 
@@ -251,7 +308,7 @@ export async function identify(session: ReplicationSession): Promise<ServerIdent
 export async function* followSlot(
   session: ReplicationSession,
   options: StreamOptions,
-): AsyncGenerator<SlotMessage> {
+): AsyncGenerator<SlotPiece> {
   try {
     yield* session.stream(options);
   } catch (error) {

@@ -19,6 +19,19 @@ const into = (out: TextBytes, count: number): number => {
   return at;
 };
 
+/** The lower bytes of a whole number; Node's own ways look at its range each time. */
+function put16(bytes: Buffer, at: number, value: number): void {
+  bytes[at] = value >> 8;
+  bytes[at + 1] = value;
+}
+
+export function put32(bytes: Buffer, at: number, value: number): void {
+  bytes[at] = value >> 24;
+  bytes[at + 1] = value >> 16;
+  bytes[at + 2] = value >> 8;
+  bytes[at + 3] = value;
+}
+
 const boolean: ToWire = (out, bytes, start) => {
   const at = into(out, 1);
   out.bytes[at] = bytes[start] === 0x74 ? 1 : 0;
@@ -42,15 +55,15 @@ function toInteger(bytes: Buffer, start: number, end: number): number {
 
 const int2: ToWire = (out, bytes, start, end) => {
   const at = into(out, 2);
-  out.bytes.writeInt16BE(toInteger(bytes, start, end), at);
+  put16(out.bytes, at, toInteger(bytes, start, end));
 };
 const int4: ToWire = (out, bytes, start, end) => {
   const at = into(out, 4);
-  out.bytes.writeInt32BE(toInteger(bytes, start, end), at);
+  put32(out.bytes, at, toInteger(bytes, start, end));
 };
 const oid: ToWire = (out, bytes, start, end) => {
   const at = into(out, 4);
-  out.bytes.writeUInt32BE(toInteger(bytes, start, end), at);
+  put32(out.bytes, at, toInteger(bytes, start, end));
 };
 
 const two32 = 2 ** 32;
@@ -59,8 +72,8 @@ const two32 = 2 ** 32;
 function writeLong(out: TextBytes, value: number): void {
   const at = into(out, 8);
   const high = Math.floor(value / two32);
-  out.bytes.writeInt32BE(high, at);
-  out.bytes.writeUInt32BE(value - high * two32, at + 4);
+  put32(out.bytes, at, high);
+  put32(out.bytes, at + 4, value - high * two32);
 }
 
 export function writeBigLong(out: TextBytes, value: bigint): void {
@@ -119,9 +132,9 @@ function daysOf(year: number, month: number, day: number): number {
 const date: ToWire = (out, bytes, start, end) => {
   const text = word(bytes, start, end);
   const at = into(out, 4);
-  if (text === "infinity") out.bytes.writeInt32BE(endlessDays, at);
-  else if (text === "-infinity") out.bytes.writeInt32BE(-endlessDays - 1, at);
-  else out.bytes.writeInt32BE(toDays(text), at);
+  if (text === "infinity") put32(out.bytes, at, endlessDays);
+  else if (text === "-infinity") put32(out.bytes, at, -endlessDays - 1);
+  else put32(out.bytes, at, toDays(text));
 };
 
 /** `03:04:05.123456`: microseconds. */
@@ -211,7 +224,7 @@ const numeric: ToWire = (out, bytes, start, end) => {
       if (first < 0) first = group;
       last = group;
     }
-    if (first >= 0) out.bytes.writeInt16BE(value, at + 8 + (group - first) * 2);
+    if (first >= 0) put16(out.bytes, at + 8 + (group - first) * 2, value);
   }
   out.length = at;
   if (first < 0) return writeNumericHead(out, 0, 0, signs.positive, scale);
@@ -228,10 +241,10 @@ function writeNumericHead(
   scale: number,
 ): void {
   const at = into(out, 8);
-  out.bytes.writeUInt16BE(count, at);
-  out.bytes.writeInt16BE(weight, at + 2);
-  out.bytes.writeUInt16BE(sign, at + 4);
-  out.bytes.writeUInt16BE(scale, at + 6);
+  put16(out.bytes, at, count);
+  put16(out.bytes, at + 2, weight);
+  put16(out.bytes, at + 4, sign);
+  put16(out.bytes, at + 6, scale);
 }
 
 const byOid: ReadonlyMap<number, ToWire> = new Map([

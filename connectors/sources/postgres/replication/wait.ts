@@ -1,15 +1,18 @@
 /** Waiting for a slot to have something to say. */
 import type { PostgresContext } from "../spec.ts";
-import { decodeChange } from "./pgoutput.ts";
-import type { SlotMessage } from "./session.ts";
+import { createChangeDecoder, tags } from "./pgoutput.ts";
+import type { SlotPiece } from "./session.ts";
 
-const commitTag = 0x43;
-/** Of an insert, an update, a delete, a truncate. */
-const changeTags: ReadonlySet<number | undefined> = new Set([0x49, 0x55, 0x44, 0x54]);
+const changeTags: ReadonlySet<number | undefined> = new Set([
+  tags.insert,
+  tags.update,
+  tags.delete,
+  tags.truncate,
+]);
 
-/** The messages of a slot from a transaction on. */
-export interface BegunMessages {
-  readonly messages: AsyncGenerator<SlotMessage>;
+/** What a slot says from a transaction on. */
+export interface BegunPieces {
+  readonly pieces: AsyncGenerator<SlotPiece>;
   /** The transaction. Undefined: none has come. */
   readonly xid?: number | undefined;
 }
@@ -20,51 +23,64 @@ export interface BegunMessages {
  */
 export async function untilChange(
   { clock }: PostgresContext,
-  messages: AsyncGenerator<SlotMessage>,
+  pieces: AsyncGenerator<SlotPiece>,
   waitMs: number,
-): Promise<BegunMessages> {
+): Promise<BegunPieces> {
   const waiting = new AbortController();
   const over = clock.sleep(waitMs, waiting.signal).then(
     () => undefined,
     () => undefined,
   );
-  let begun: SlotMessage[] = [];
-  let next = ask(messages);
-  let xid: number | undefined;
-  for (;;) {
+  let begun: Buffer[] = [];
+  let hasChange = false;
+  let next: Promise<IteratorResult<SlotPiece>> | undefined;
+  while (!hasChange) {
+    next = ask(pieces);
     const step = await Promise.race([next, over]);
     if (!step || step.done) break;
-    const { value: message } = step;
-    const tag = message.kind === "change" ? message.payload[0] : undefined;
-    if (tag === commitTag) begun = [];
-    else if (message.kind === "change")
-      begun.push({ ...message, payload: Buffer.from(message.payload) });
-    next = ask(messages);
-    if (!changeTags.has(tag)) continue;
-    const [first] = begun;
-    const change = first?.kind === "change" ? decodeChange(first.payload) : undefined;
-    if (change?.kind === "begin") ({ xid } = change);
-    break;
+    next = undefined;
+    const { bytes, places } = step.value;
+    for (let index = 0; index < places.length; index += 2) {
+      const message = bytes.subarray(places[index], places[index + 1]);
+      if (changeTags.has(message[0])) hasChange = true;
+      if (message[0] === tags.commit && !hasChange) begun = [];
+      else begun.push(Buffer.from(message));
+    }
   }
   waiting.abort();
-  return { messages: goOn(messages, begun, next), xid };
+  const [first] = begun;
+  const change = hasChange && first ? createChangeDecoder()(first) : undefined;
+  return {
+    pieces: goOn(pieces, toPiece(begun), next),
+    xid: change?.kind === "begin" ? change.xid : undefined,
+  };
 }
 
 /** Whoever gives up waiting leaves an answer behind that may be a failure. */
-function ask(messages: AsyncGenerator<SlotMessage>): Promise<IteratorResult<SlotMessage>> {
-  const next = messages.next();
+function ask(pieces: AsyncGenerator<SlotPiece>): Promise<IteratorResult<SlotPiece>> {
+  const next = pieces.next();
   next.catch(() => undefined);
   return next;
 }
 
+function toPiece(messages: readonly Buffer[]): SlotPiece {
+  const places: number[] = [];
+  let at = 0;
+  for (const { length } of messages) {
+    places.push(at, at + length);
+    at += length;
+  }
+  return { bytes: Buffer.concat(messages), places };
+}
+
 async function* goOn(
-  messages: AsyncGenerator<SlotMessage>,
-  begun: readonly SlotMessage[],
-  first: Promise<IteratorResult<SlotMessage>>,
-): AsyncGenerator<SlotMessage> {
-  yield* begun;
-  const step = await first;
-  if (step.done) return;
-  yield step.value;
-  yield* messages;
+  pieces: AsyncGenerator<SlotPiece>,
+  begun: SlotPiece,
+  asked: Promise<IteratorResult<SlotPiece>> | undefined,
+): AsyncGenerator<SlotPiece> {
+  if (begun.places.length > 0) yield begun;
+  const step = await asked;
+  if (step?.done) return;
+  if (step) yield step.value;
+  yield* pieces;
 }
