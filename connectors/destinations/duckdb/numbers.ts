@@ -7,6 +7,7 @@ import {
   partsOf,
   plainNumber,
 } from "./number-texts.ts";
+import type { Texts } from "./strings.ts";
 import {
   bothDigits,
   type Digits,
@@ -113,6 +114,8 @@ function roughNeeds(column: BatchColumn, rowCount: number): NumberNeeds | undefi
       }
       return needsOfRange(least, greatest, column.scale, isShort(least) && isShort(greatest));
     }
+    case "number":
+      return needsOfPlain(column, rowCount);
     default:
       return undefined;
   }
@@ -152,6 +155,44 @@ function needsOfLongs(values: BigInt64Array, scale: number): NumberNeeds {
   return needsOfRange(low, high, scale, false);
 }
 
+const signs = { minus: 0x2d, point: 0x2e, zero: 0x30, nine: 0x39 };
+
+/** At least what numbers of digits alone need; undefined where one is written in another way. */
+function needsOfPlain({ bytes, offsets }: Texts, rowCount: number): NumberNeeds | undefined {
+  const behindDigits = (from: number, end: number) => {
+    let at = from;
+    while (at < end && (bytes[at] as number) >= signs.zero && (bytes[at] as number) <= signs.nine)
+      at++;
+    return at;
+  };
+  let integerDigits = 0;
+  let scale = 0;
+  for (let row = 0; row < rowCount; row++) {
+    const begin = offsets[row] as number;
+    const end = offsets[row + 1] as number;
+    if (begin === end) continue;
+    let at = bytes[begin] === signs.minus ? begin + 1 : begin;
+    const point = behindDigits(at, end);
+    if (point === at) return undefined;
+    while (at < point && bytes[at] === signs.zero) at++;
+    integerDigits = Math.max(integerDigits, point - at);
+    if (point === end) continue;
+    const isFraction = bytes[point] === signs.point && point + 1 < end;
+    if (!isFraction || behindDigits(point + 1, end) < end) return undefined;
+    scale = Math.max(scale, end - point - 1);
+  }
+  const wide = [16, 32, 64, 128].find((_, index) => integerDigits <= (safeDigits[index] as number));
+  return {
+    integerDigits,
+    scale,
+    bits: scale > 0 ? beyond : (wide ?? beyond),
+    isDouble: integerDigits + scale <= 15,
+  };
+}
+
+/** Digits that 16, 32, 64 and 128 bits hold, whichever they are. */
+const safeDigits = [4, 9, 18, 38];
+
 function exactNeeds(column: BatchColumn, rowCount: number): NumberNeeds {
   const textOf = numberTexts(column, rowCount);
   let needs = noNeeds;
@@ -183,8 +224,8 @@ export function numbersBeyond(
   if (alwaysFits(column, type)) return undefined;
   if (type === openDecimal && !hasValues(column, rowCount)) return undefined;
   const rough = roughNeeds(column, rowCount);
-  // An open decimal has the scale that the values are given with.
-  if (rough && type === openDecimal) return rough;
+  // An open decimal has the scale that the values are given with; texts may have zeros behind it.
+  if (rough && type === openDecimal && column.encoding !== "number") return rough;
   if (rough && fits(type, rough)) return undefined;
   const exact = exactNeeds(column, rowCount);
   return fits(type, exact) ? undefined : exact;
