@@ -42,17 +42,32 @@ export default defineDestinationRule({
       const hasCursor = index % 4 !== 3;
       const label = `case ${index + 1} (${hasCursor ? "cursor" : "no cursor"})`;
       const described = { name: `${name}_${index}`, into: "append_dedup", key: ["id"] } as const;
-      const stream = {
-        ...describeStream(properties, hasCursor ? { ...described, cursor: "at" } : described),
+      const [stream, again] = [false, true].map((isRestart) => ({
+        ...describeStream(properties, {
+          ...described,
+          ...(hasCursor ? { cursor: "at" } : {}),
+          isRestart,
+        }),
         detectDeletes: "soft" as const,
+      }));
+      const isBuiltAnew = index % 8 > 3;
+      return {
+        label,
+        stream,
+        again,
+        isBuiltAnew,
+        hasCursor,
+        arrived: [] as ArrivingRow[],
+        location: "",
       };
-      return { label, stream, hasCursor, arrived: [] as ArrivingRow[], location: "" };
     });
     for (let run = 1; run <= 3; run++) {
-      const written = cases.map(({ stream, arrived }) => ({
-        stream,
-        batches: someBatches(random, arrived),
-      }));
+      const written = cases.map(({ stream, again, isBuiltAnew, arrived }) => {
+        // The rows of the last run are a table of their own, which takes the place of the other.
+        const isAnew = isBuiltAnew && run === 3;
+        if (isAnew) arrived.length = 0;
+        return { stream: isAnew ? again : stream, batches: someBatches(random, arrived) };
+      });
       const locations = await place.run(scriptOf({ owner, fence: run }, written as never));
       for (const [index, one] of cases.entries()) one.location = locations[index] ?? "";
     }
