@@ -13,6 +13,7 @@ import type { Rule } from "../../conformance/contract/rule.ts";
 import { problemResults } from "../../conformance/report/results.ts";
 import type { Defect } from "../../fixtures/broken/defect.ts";
 import {
+  defectEfforts,
   defectNames,
   type OpenLab,
   openDefect,
@@ -52,13 +53,18 @@ export async function testDefects(part: number, parts: number): Promise<void> {
   const findersOf = (defect: Defect) => (isMatrix ? expectedOf(defect) : (defect.also ?? []));
   const tried = defects.filter(({ defect }) => findersOf(defect).length > 0);
   test.each(tried)("$name is found by each of its rules", async ({ name, defect }) => {
-    await using lab = await openDefect(name);
-    const expected = findersOf(defect);
-    const complaints = await complaintsOf(
-      rules.filter(({ id }) => expected.includes(id)),
-      lab,
-    );
-    expect(complaints.map(({ id }) => id).sort()).toEqual([...expected].sort());
+    const expected = [...findersOf(defect)].sort();
+    let found: string[] = [];
+    for (const effort of isMatrix ? [1] : defectEfforts) {
+      await using lab = await openDefect(name, effort);
+      const complaints = await complaintsOf(
+        rules.filter(({ id }) => expected.includes(id)),
+        lab,
+      );
+      found = complaints.map(({ id }) => id).sort();
+      if (found.length === expected.length) break;
+    }
+    expect(found).toEqual(expected);
   });
 }
 
