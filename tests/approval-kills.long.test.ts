@@ -19,7 +19,7 @@ import { startTestControl, type TestControl } from "./control.ts";
 import { addCredential, addSource } from "./control-rows.ts";
 
 /** `KILLS=200` takes ten minutes. */
-const killCount = Number(process.env.KILLS ?? 24);
+const killCount = Number(process.env.KILLS ?? 15);
 const seed = Number(process.env.SEED ?? 20_260_728);
 const asProposal = { "x-svc-execution-mode": "proposal" };
 /** The one who comes after: in its time the leases of the dead have ended. */

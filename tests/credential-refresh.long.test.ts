@@ -146,7 +146,7 @@ describe("two servers on one database", () => {
 });
 
 describe("a server that is killed", () => {
-  const rounds = 12;
+  const rounds = 9;
 
   test("while it renews loses no token, or leaves a credential that is to be connected again, once", async () => {
     const clock = createInstantClock(startMs);

@@ -35,7 +35,7 @@ const startMs = Date.UTC(2026, 0, 15);
 const hourMs = 3_600_000;
 const callerCount = 50;
 /** Of kills. */
-const rounds = 12;
+const rounds = 8;
 
 const secret = { type: "string", "x-svc-secret": true };
 const manifest: Manifest = {
