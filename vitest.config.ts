@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { isWhole } from "./tests/effort.ts";
+import { choose, isWhole } from "./tests/effort.ts";
 import { LongestFirst } from "./tests/longest-first.ts";
 
 const entry = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -20,6 +20,9 @@ const apart = [
   "runtime/egress/{guard-peer,http-broker-replay}.test.ts",
   "{control/telemetry/telemetry,tests/telemetry}.test.ts",
 ];
+
+/** It compares what its process keeps, and has one for itself. */
+const weighed = "tests/soak.long.test.ts";
 
 const shared = {
   resolve: {
@@ -52,26 +55,33 @@ const inProcess = {
   hookTimeout: 300_000,
 };
 
-/** They wait for others more than they work; what several files need is loaded once a process. */
+/**
+ * They wait for others more than they work, the long ones most; what several files need is loaded
+ * once a process.
+ */
 const onServers = {
   setupFiles: ["./tests/setup.ts"],
   isolate: false,
-  maxWorkers: cores + 2,
+  maxWorkers: cores + choose({ quick: 2, whole: 4 }),
   sequence: { groupOrder: 1 },
   testTimeout: 900_000,
   hookTimeout: 300_000,
 };
 
 const long = {
-  // Kills by the hundred, requests by the ten thousand, container images, 80 MB of others' files.
+  // Kills again and again, requests by the thousand, container images, 80 MB of others' files.
   ...shared,
   test: {
     ...onServers,
-    isolate: true,
     name: "long",
     include: [`${units}/**/*.long.test.ts`],
-    exclude: [modules, "tests/seeded/**"],
+    exclude: [modules, "tests/seeded/**", weighed],
   },
+};
+
+const alone = {
+  ...shared,
+  test: { ...onServers, isolate: true, name: "alone", include: [weighed] },
 };
 
 export default defineConfig({
@@ -134,7 +144,7 @@ export default defineConfig({
           exclude: [modules],
         },
       },
-      ...(isWhole ? [long] : []),
+      ...(isWhole ? [long, alone] : []),
     ],
   },
 });
