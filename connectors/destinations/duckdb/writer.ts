@@ -17,7 +17,7 @@ import {
   streamKey,
   type WriteCommand,
 } from "svc-connectors/destination";
-import { toColumns } from "./columns.ts";
+import { type TableColumn, toColumns } from "./columns.ts";
 import { commit, dropNext } from "./commit.ts";
 import { abandon, complete } from "./completion.ts";
 import { openDatabase } from "./database.ts";
@@ -78,18 +78,26 @@ function createSink(writing: Writing): DestinationSink {
   }
 
   /** What an open decimal is, its first values say. */
-  const typesBefore = async ({ saved, columns }: OpenStream) =>
+  const typesBefore = async (open: OpenStream) =>
     typesByName(
-      saved.generations.current
-        ? await readColumns(connection, saved.table)
-        : columns.filter(({ type }) => type !== openDecimal),
+      open.saved.generations.current
+        ? await seenColumns(open)
+        : open.columns.filter(({ type }) => type !== openDecimal),
     );
 
-  async function tellChanged({ saved, seenTypes }: OpenStream): Promise<void> {
+  async function tellChanged(ended: OpenStream): Promise<void> {
+    const { saved, seenTypes } = ended;
     if (!command.onColumnChanged || !seenTypes || !saved.generations.current) return;
-    const after = typesByName(await readColumns(connection, saved.table));
+    const after = typesByName(await seenColumns(ended));
     for (const change of changedTypes(saved.stream, seenTypes, after))
       command.onColumnChanged(change);
+  }
+
+  /** Of the table that people see: looked at once where rows go into it, for who fills it too. */
+  async function seenColumns(open: OpenStream): Promise<readonly TableColumn[]> {
+    if (open.target !== open.saved.table) return await readColumns(connection, open.saved.table);
+    open.tableColumns ??= await readColumns(connection, open.target);
+    return open.tableColumns;
   }
 
   async function add(open: OpenStream, batch: StagedBatch): Promise<void> {
