@@ -63,7 +63,7 @@ export function GivenConnectorForm({
             change({ way: way as GivenConnector["way"] });
           }}
           data={[
-            { value: "manifest", label: "A declarative manifest" },
+            { value: "manifest", label: "A manifest" },
             { value: "image", label: "An image" },
           ]}
           style={{ justifySelf: "start" }}

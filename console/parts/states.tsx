@@ -33,6 +33,10 @@ const said: Readonly<Record<number, { readonly api: string; readonly here: strin
     api: "permission denied",
     here: "Your role in this workspace does not allow it. An administrator can change that.",
   },
+  404: {
+    api: "What the request names does not exist.",
+    here: "It was deleted, or it belongs to another workspace.",
+  },
 };
 
 /** The server's own failure: what is known of it stands in its log. */
