@@ -3,6 +3,7 @@ import rule from "./state-13-changed-after-the-saved-moment.ts";
 
 testRule(rule, {
   defects: {
+    "state-13-offset-is-the-end-of-time": /not even a row that changed days later/,
     "state-13-asked-in-whole-seconds": /does not give all of them: .*row/,
     "state-13-offset-cut-off": /with the offset \+02:00; .*does not give all of them/,
     "state-13-plus-becomes-a-space": /asks for since=.* 02:00, which is no time/,

@@ -54,6 +54,8 @@ export interface LaterRead {
   readonly next: Observation;
   readonly state: JsonValue | undefined;
   readonly difference: Difference;
+  /** The row that changed days later came, so that the connector does read later rows. */
+  readonly isFarRead: boolean;
   /** A request for rows since something that is no time. */
   readonly unreadable: string | undefined;
 }
@@ -113,20 +115,32 @@ export const laterReads = (lab: Lab): Promise<readonly LaterRead[]> =>
     const found: LaterRead[] = [];
     for (const column of lab.sample(await datedColumns(lab), sampledColumns)) {
       const isLong = column.listing.rows.length > enoughRows || column.keyFields.length === 0;
+      const ofForms: LaterRead[] = [];
       for (const moments of momentsToTry(lab, column)) {
-        const read =
-          (isLong ? undefined : await readLater(lab, column, moments, enoughRows)) ??
-          (column.listing.rows.length > 2 ? await readLater(lab, column, moments, 0) : undefined);
-        if (read) found.push(read);
+        const long = isLong ? undefined : await readLater(lab, column, moments, enoughRows);
+        const own =
+          isTelling(long) || column.listing.rows.length <= 2
+            ? long
+            : ((await readLater(lab, column, moments, 0)) ?? long);
+        if (own && moments.environment === undefined) ofForms.push(own);
+        else if (own && isTelling(own)) found.push(own);
       }
+      // Nothing can be said of a stream whose later rows never come. Where those of one form do,
+      // those of all have to: they are of the same days.
+      const isSeen = ofForms.some(({ isFarRead }) => isFarRead);
+      found.push(...ofForms.filter((read) => isSeen || isTelling(read)));
     }
     return found;
   });
 
+/** It shows later rows, or a failure. */
+const isTelling = (read: LaterRead | undefined) =>
+  read !== undefined && (read.isFarRead || read.next.outcome.status !== "succeeded");
+
 /**
  * Reads to the end; then old rows change, right behind the newest one; a second read goes on from
  * the state. Both together, against what the provider has then. Undefined where nothing can be
- * said: a read from the beginning fails, or not even a row that changed days later comes.
+ * said: a read from the beginning fails.
  */
 async function readLater(
   lab: Lab,
@@ -163,7 +177,6 @@ async function readLater(
   const given = outputRows(next.messages, stream);
   const farthest = latest(expected.map(({ data }) => data[column.cursorField]));
   const isFarRead = given.some(({ data }) => textOf(data[column.cursorField]) === textOf(farthest));
-  if (next.outcome.status === "succeeded" && !isFarRead) return undefined;
   const difference = compareRows(expected, [...outputRows(first.messages, stream), ...given]);
   return {
     name: `${stream.label}: rows change right behind the newest one, ${moments.name}`,
@@ -171,6 +184,7 @@ async function readLater(
     next,
     state,
     difference,
+    isFarRead,
     unreadable,
   };
 }

@@ -28,6 +28,8 @@ export interface ResumedRead {
   readonly first: Observation;
   readonly resumed: Observation;
   readonly state: JsonValue | undefined;
+  /** False: nothing can be said of what it would have lost. */
+  readonly isWhole: boolean;
   /** Keys of rows that were there all the time, and did not come. */
   readonly missing: readonly string[];
 }
@@ -210,9 +212,10 @@ async function resume(lab: Lab, plan: Plan): Promise<ResumedRead | undefined> {
     ...outputRows(resumed.messages, stream),
   ];
   const name = `${stream.label}, cut off after message ${after}: meanwhile ${change.name} in ${changing.listing.id}`;
-  const found = { name, first, resumed, state, missing: [] };
   // A read that fails loses nothing; a place that is gone may be one that it cannot go on from.
-  if (resumed.outcome.status !== "succeeded") return found;
+  const isWhole = resumed.outcome.status === "succeeded";
+  const found = { name, first, resumed, state, isWhole, missing: [] };
+  if (!isWhole) return found;
   const before = outputRows(whole.messages, stream);
   if (compareRows(before, given).missing.length === 0) return found;
   const now = await readFrom(lab, stream, undefined, { provider });

@@ -1,6 +1,6 @@
 /**
  * A rule that passes has looked: of a source whose reads all fail, nothing is said about what reads
- * give. Rules that could not try anything say why.
+ * give, nor of one whose resumed reads fail about those. Rules that could not try anything say why.
  */
 import { expect, test } from "vitest";
 import { loadRules } from "../../conformance/certify/load-rules.ts";
@@ -23,4 +23,19 @@ test("no rule about rows passes where no read gives any", async () => {
   ]);
   for (const { id, result, reason } of reports)
     if (result === "not-applicable") expect([id, reason]).toEqual([id, expect.stringMatching(/./)]);
+});
+
+test("a permission that is missing says nothing where reads fail with it", async () => {
+  await using lab = await openDefect("every-read-fails");
+  const rules = (await loadRules()).filter(({ id }) => id === "CHECK-07");
+  const [report] = (await tryAll(rules, lab)).rules;
+  expect(report?.subjects).toContain("configuration as it is");
+  expect(report?.subjects.filter((one) => one.includes("without permission"))).toEqual([]);
+});
+
+test("no rule about resumed reads passes where none succeeds", async () => {
+  await using lab = await openDefect("every-resume-fails", 0.1);
+  const rules = (await loadRules()).filter(({ id }) => /^STATE-(?:0[12]|1[1345])$/.test(id));
+  const { rules: reports } = await tryAll(rules, lab);
+  expect(reports.filter(({ result }) => result === "pass").map(({ id }) => id)).toEqual([]);
 });
