@@ -195,6 +195,8 @@ export interface Lab {
   readonly first: { readonly spec: Observation; readonly discover: Observation };
   /** A run of its own. */
   run(command: Command, options?: RunOptions): Promise<Observation>;
+  /** The run of this command that nothing disturbs. Done once for all who ask for it. */
+  undisturbed(command: Command): Promise<Observation>;
   /** Every run that `golden` and the shared sweeps make, for rules that watch all of them. */
   everyRun(): Promise<readonly NamedRun[]>;
   /** Runs once for all rules that ask under this name. */

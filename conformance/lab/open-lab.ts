@@ -160,6 +160,8 @@ export async function openLab(options: LabOptions): Promise<OpenLab> {
     },
     golden: () => lab.once("golden", () => runGolden(lab)),
     everyRun: () => lab.once("every run", () => runEverything(lab)),
+    undisturbed: (command) =>
+      lab.once(`undisturbed ${JSON.stringify(command)}`, () => lab.run(command)),
     replay: createStrictProvider,
     commandOf: (recording) => commandOf(recording, lab),
     readCommand: (chosen, wanted) => readCommand(lab, chosen, wanted),
@@ -327,7 +329,7 @@ async function runEverything(lab: Lab): Promise<readonly NamedRun[]> {
   const golden = await lab.golden();
   const faults = await faultSweep(lab);
   const crashes = await crashSweep(lab);
-  return [
+  const runs = [
     { name: "spec", observation: lab.first.spec },
     { name: "discover", observation: lab.first.discover },
     ...golden.map(({ recording, observation }) => ({
@@ -340,4 +342,7 @@ async function runEverything(lab: Lab): Promise<readonly NamedRun[]> {
       { name: `${name}, resumed`, observation: resumed },
     ]),
   ];
+  // Several crashes are resumed by one run.
+  const observations = runs.map(({ observation }) => observation);
+  return runs.filter(({ observation }, index) => observations.indexOf(observation) === index);
 }

@@ -47,7 +47,7 @@ async function checks(
     {
       name: "check",
       isGood: true,
-      observation: await lab.once("check", () => lab.run({ verb: "check", config: lab.config })),
+      observation: await lab.undisturbed({ verb: "check", config: lab.config }),
     },
   ];
 }

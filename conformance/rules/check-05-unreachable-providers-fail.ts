@@ -33,7 +33,7 @@ export default defineRule({
   },
   async run(lab, report) {
     if (lab.database) return await tryDatabase(lab, report);
-    const whole = await lab.once("check", () => lab.run({ verb: "check", config: lab.config }));
+    const whole = await lab.undisturbed({ verb: "check", config: lab.config });
     if (whole.exchanges.length === 0)
       return report.missing(
         "check sends no request, so that nothing can go wrong on the way: let it try the credentials.",

@@ -23,7 +23,7 @@ export default defineRule({
       lab.streams.filter(({ recording }) => recording),
       6,
     )) {
-      const observation = await lab.run(lab.readCommand([stream]));
+      const observation = await lab.undisturbed(lab.readCommand([stream]));
       if (observation.outcome.status !== "succeeded") {
         report.untried(`${stream.label}: its read fails`);
         continue;

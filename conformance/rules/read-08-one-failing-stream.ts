@@ -24,9 +24,7 @@ export default defineRule({
   async run(lab, report) {
     if (lab.database) return await tryTables(lab, lab.database, report);
     for (const { stream, paths } of lab.sample(separable(lab), 4)) {
-      const usual = await lab.once(`undisturbed full refresh of ${stream.label}`, () =>
-        lab.run(lab.readCommand([stream])),
-      );
+      const usual = await lab.undisturbed(lab.readCommand([stream]));
       if (usual.outcome.status !== "succeeded") {
         report.untried(`${stream.label}: its read fails also when it is allowed`);
         continue;
@@ -56,9 +54,7 @@ export default defineRule({
         );
       for (const other of all) {
         if (other === stream) continue;
-        const whole = await lab.once(`undisturbed full refresh of ${other.label}`, () =>
-          lab.run(lab.readCommand([other])),
-        );
+        const whole = await lab.undisturbed(lab.readCommand([other]));
         const difference = compareRows(
           outputRows(whole.messages, other),
           outputRows(observation.messages, other),
@@ -98,9 +94,7 @@ async function tryTables(lab: Lab, database: Database, report: Reporter): Promis
     )
       report.fail(`${stream.label} could not be read any more, and no error says so.`, evidence);
     for (const other of lab.streams.filter((one) => one !== stream)) {
-      const whole = await lab.once(`undisturbed full refresh of ${other.label}`, () =>
-        lab.run(lab.readCommand([other])),
-      );
+      const whole = await lab.undisturbed(lab.readCommand([other]));
       const { missing } = compareRows(
         outputRows(whole.messages, other),
         outputRows(observation.messages, other),

@@ -136,9 +136,7 @@ async function tryStates(lab: Lab, facts: StreamFacts, report: Reporter): Promis
   const syncMode = isIncremental ? "incremental" : "full_refresh";
   const declared = isIncremental ? "incremental" : "is_resumable";
   const subject = `${label}: states of a read (${syncMode})`;
-  const seen = await lab.once(`undisturbed ${label}`, () =>
-    lab.run(lab.readCommand([facts], { syncMode })),
-  );
+  const seen = await lab.undisturbed(lab.readCommand([facts], { syncMode }));
   if (seen.outcome.status !== "succeeded") return report.untried(`${subject}: it fails`);
   report.checked(subject);
   const states = statesOf(seen, label);

@@ -5,9 +5,9 @@ import { errorClasses, type Observation } from "../../contract/observation.ts";
 import type { Recording } from "../../contract/recording.ts";
 import { compareRows, describeDifference, outputRows } from "./rows.ts";
 
-/** The run of a recording's command when nothing goes wrong. Run once for all rules. */
+/** The run of a recording's command when nothing goes wrong. */
 export const undisturbed = (lab: Lab, recording: Recording): Promise<Observation> =>
-  lab.once(`undisturbed run of ${recording.name}`, () => lab.run(lab.commandOf(recording)));
+  lab.undisturbed(lab.commandOf(recording));
 
 /**
  * Rows that a run which calls itself successful did not give, as "notes: 2 rows missing (…)";

@@ -6,7 +6,7 @@ import type { JsonValue } from "svc-connectors";
 import type { Lab } from "../../contract/lab.ts";
 import type { Changes, ProviderRow } from "../../contract/learned.ts";
 import type { Observation } from "../../contract/observation.ts";
-import { finalState, incrementalStreams, readFrom } from "../sweeps/reads.ts";
+import { cutOff, finalState, incrementalStreams, readFrom } from "../sweeps/reads.ts";
 import {
   type CursorColumn,
   changeRows,
@@ -179,10 +179,7 @@ async function cutReads(
   ];
   const reads: CutRead[] = [];
   for (const after of lab.sample([...new Set(points)], most)) {
-    const isEnd = after >= whole.messages.length;
-    const first = isEnd
-      ? whole
-      : await readFrom(lab, stream, undefined, { ...provider(), stopAfter: after });
+    const first = await cutOff(lab, stream, { after, runOptions: provider(), whole });
     const state = finalState(first, stream);
     const last = statesOf(first, stream.label).at(-1);
     const resumed = await readFrom(lab, stream, state, provider());

@@ -57,7 +57,10 @@ export interface StreamFields {
 /** Enough to tell which field is which. */
 const most = { listings: 12, rows: 20, records: 200 };
 
-/** A read from the beginning: a full refresh where the stream has one. */
+/**
+ * A read from the beginning: a full refresh where the stream has one. Done once where nothing
+ * disturbs it.
+ */
 export function readAll(
   lab: Lab,
   stream: StreamFacts,
@@ -65,10 +68,8 @@ export function readAll(
 ): Promise<Observation> {
   const modes: unknown = stream.stream.supported_sync_modes;
   const isFull = !Array.isArray(modes) || modes.includes("full_refresh");
-  return lab.run(
-    lab.readCommand([stream], { syncMode: isFull ? "full_refresh" : "incremental" }),
-    runOptions,
-  );
+  const command = lab.readCommand([stream], { syncMode: isFull ? "full_refresh" : "incremental" });
+  return runOptions ? lab.run(command, runOptions) : lab.undisturbed(command);
 }
 
 /** Done once. Without fields where the paging is not understood, or nothing was recorded. */

@@ -12,7 +12,7 @@ import {
   outputRows,
   statesOf,
 } from "../rows/rows.ts";
-import { readFrom, resumableStreams, undisturbed } from "./reads.ts";
+import { cutOff, readFrom, resumableStreams, undisturbed } from "./reads.ts";
 
 export interface CrashRun {
   /** "notes, crash after message 5". */
@@ -121,7 +121,8 @@ async function crash(lab: Lab, { stream, whole, cuts, name, start }: CrashPlan):
   let state = start;
   let first: Observation | undefined;
   for (const stopAfter of cuts) {
-    const cut = await readFrom(lab, stream, state, { stopAfter });
+    const known = state === start ? whole : undefined;
+    const cut = await cutOff(lab, stream, { state, after: stopAfter, whole: known });
     first ??= cut;
     const last = statesOf(cut, stream.label).at(-1);
     if (first !== cut && (last === undefined || !cut.isStopped)) break;

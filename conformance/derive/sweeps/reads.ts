@@ -22,7 +22,10 @@ export const noIncrementalStream = (lab: Lab) =>
 export const syncModeOf = ({ isIncremental }: StreamFacts) =>
   isIncremental ? "incremental" : "full_refresh";
 
-/** Reads the stream from a state; from the beginning without one. */
+/**
+ * Reads the stream from a state; from the beginning without one. Done once where nothing disturbs
+ * it.
+ */
 export function readFrom(
   lab: Lab,
   stream: StreamFacts,
@@ -31,12 +34,62 @@ export function readFrom(
 ): Promise<Observation> {
   // A copy: a connector that writes to it must not spoil what other rules know.
   const saved = state === undefined ? {} : { state: { [stream.label]: structuredClone(state) } };
-  return lab.run(lab.readCommand([stream], { syncMode: syncModeOf(stream), ...saved }), runOptions);
+  const command = lab.readCommand([stream], { syncMode: syncModeOf(stream), ...saved });
+  return runOptions ? lab.run(command, runOptions) : lab.undisturbed(command);
 }
 
-/** A read from the beginning that nothing disturbs. Done once. */
+/** A read from the beginning that nothing disturbs. */
 export const undisturbed = (lab: Lab, stream: StreamFacts): Promise<Observation> =>
-  lab.once(`undisturbed ${stream.label}`, () => readFrom(lab, stream));
+  readFrom(lab, stream);
+
+export interface CutOff {
+  /** The state that it is resumed from; undefined = from the beginning. */
+  readonly state?: JsonValue | undefined;
+  /** Messages that its consumer takes before it is gone. */
+  readonly after: number;
+  readonly runOptions?: RunOptions | undefined;
+  /** The same read to its end, where it is known: needed with options. */
+  readonly whole?: Observation | undefined;
+}
+
+/**
+ * A read whose consumer goes away. In a sandbox nothing of it goes on: where a first one has shown
+ * that it is the beginning of the whole read, further ones are taken from theirs.
+ */
+export async function cutOff(
+  lab: Lab,
+  stream: StreamFacts,
+  { state, after, runOptions, whole }: CutOff,
+): Promise<Observation> {
+  if (whole && after >= whole.messages.length) return whole;
+  const shown = await firstCutOff(lab, stream);
+  if (!shown) return await readFrom(lab, stream, state, { ...runOptions, stopAfter: after });
+  const uncut = whole ?? (await readFrom(lab, stream, state, runOptions));
+  const next = uncut.messages[after];
+  if (!next) return uncut;
+  const messages = uncut.messages.slice(0, after);
+  return {
+    ...shown,
+    command: uncut.command,
+    messages,
+    exchanges: uncut.exchanges.slice(0, next.requestCount),
+    recordCount: messages.filter(({ message }) => message.type === "RECORD").length,
+  };
+}
+
+/** A read that was cut off in its middle; undefined where it tells nothing of others. Done once. */
+const firstCutOff = (lab: Lab, stream: StreamFacts): Promise<Observation | undefined> =>
+  lab.once(`cut off ${stream.label}`, async () => {
+    if (!lab.can("isolation") || lab.database) return undefined;
+    const { messages } = await undisturbed(lab, stream);
+    const stopAfter = messages.length >> 1;
+    const cut = await readFrom(lab, stream, undefined, { stopAfter });
+    const isItsBeginning =
+      cut.isStopped &&
+      cut.messages.length === stopAfter &&
+      cut.messages.every(({ line }, index) => line === messages[index]?.line);
+    return isItsBeginning ? cut : undefined;
+  });
 
 /** The last state of a run; undefined when it wrote none. */
 export const finalState = (
@@ -51,15 +104,14 @@ export interface EndRead {
 
 /**
  * A read from the final state of an undisturbed one, over the same data. Undefined when that wrote
- * no state. Done once.
+ * no state.
  */
-export const resumedAtEnd = (lab: Lab, stream: StreamFacts): Promise<EndRead | undefined> =>
-  lab.once(`resumed at the end ${stream.label}`, async () => {
-    const state = finalState(await undisturbed(lab, stream), stream);
-    return state === undefined
-      ? undefined
-      : { state, observation: await readFrom(lab, stream, state) };
-  });
+export async function resumedAtEnd(lab: Lab, stream: StreamFacts): Promise<EndRead | undefined> {
+  const state = finalState(await undisturbed(lab, stream), stream);
+  return state === undefined
+    ? undefined
+    : { state, observation: await readFrom(lab, stream, state) };
+}
 
 /**
  * True when the stand-in for the provider could not answer all requests: what the run did then says
