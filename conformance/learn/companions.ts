@@ -80,6 +80,7 @@ export function companionsOf(
   view: PageView,
   rows: readonly ProviderRow[],
 ): ReadonlyMap<string, readonly unknown[]> {
+  if (companions.length === 0) return new Map();
   const isRecorded =
     canonicalize(rows) === canonicalize(template.rows) &&
     view.url.pathname === template.exchange.url.pathname;

@@ -6,7 +6,7 @@ import { isSecretName, scanDeep, toPointer } from "svc-connectors/host";
 import { bodyForm } from "../fixtures/body-form.ts";
 import { jsonEdits } from "./json-text.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
-import { layersOf, openBytes } from "./layers.ts";
+import { type Layer, layersOf, openBytes } from "./layers.ts";
 import type { Pseudonyms } from "./pseudonyms.ts";
 import { entropy, findCredentials, findEmails } from "./shapes.ts";
 
@@ -45,8 +45,20 @@ export function findLeaks(file: string, document: unknown, options: ScanOptions)
   const leaks = new Map<string, FixtureLeak>();
   const add = (pointer: string, what: string) =>
     leaks.set(`${pointer} ${what}`, { file, pointer, what });
+  // Names and most values come again and again.
+  const known = new Map<string, readonly string[]>();
+  const faultsIn = (text: string): readonly string[] => {
+    const faults = known.get(text) ?? faultsOfText(text, layersOf(text), options);
+    known.set(text, faults);
+    return faults;
+  };
   walk(document, "", [], (text, pointer, names) => {
-    for (const what of faultsOf(text, names, options)) add(pointer, what);
+    for (const what of faultsIn(text)) add(pointer, what);
+    if (names[0] === "body_base64") {
+      const packed = openBytes("base64", Buffer.from(text, "base64"));
+      for (const what of faultsOfText(text, packed, options)) add(pointer, what);
+    }
+    if (isRandomSecret(text, names)) add(pointer, "a long random value under the name of a secret");
   });
   // Once more as a whole: something may stand across two places.
   if (leaks.size === 0 && holdsSecret(Buffer.from(JSON.stringify(document)), options.secrets))
@@ -85,16 +97,15 @@ function walkJson(text: string, pointer: string, visit: Visit): void {
   });
 }
 
-function faultsOf(
+/** @param packed what is readable inside of the text */
+function faultsOfText(
   text: string,
-  names: readonly string[],
+  packed: readonly Layer[],
   { secrets, pseudonyms, hasPeople = true }: ScanOptions,
-): string[] {
+): readonly string[] {
   const found = new Set<string>();
   if (holdsSecret(Buffer.from(text), secrets)) found.add("a secret of the run");
-  const binary = names[0] === "body_base64" ? openBytes("base64", Buffer.from(text, "base64")) : [];
-  const layers = [{ text, within: [] as readonly string[] }, ...layersOf(text), ...binary];
-  for (const { text: open, within } of layers) {
+  for (const { text: open, within } of [{ text, within: [] }, ...packed]) {
     const where = within.length > 0 ? `, packed in ${within.join(" in ")}` : "";
     if (within.length > 0 && holdsSecret(Buffer.from(open), secrets))
       found.add(`a secret of the run${where}`);
@@ -103,13 +114,14 @@ function faultsOf(
     if (hasPeople && findEmails(open).some(({ text: address }) => isForeign(address)))
       found.add(`an e-mail address${where}`);
   }
-  const [name = ""] = names;
+  return [...found];
+}
+
+function isRandomSecret(text: string, [name = ""]: readonly string[]): boolean {
   const plain = text.replace(/\{\{(?:secret|issued):[^{}]+\}\}/g, "");
   const isRandom =
     plain.length >= randomLength && !/\s/.test(plain) && entropy(plain) >= randomBits;
-  if (isRandom && isSecretName(name, "suspicion") && !/^https?:/.test(plain))
-    found.add("a long random value under the name of a secret");
-  return [...found];
+  return isRandom && isSecretName(name, "suspicion") && !/^https?:/.test(plain);
 }
 
 function holdsSecret(bytes: Buffer, secrets: KnownSecrets): boolean {

@@ -11,8 +11,25 @@ export function matches(recorded: RecordedRequest, request: ProviderRequest): bo
   return differences(recorded, request).length === 0;
 }
 
+interface ParsedRequest {
+  readonly url: URL;
+  readonly body: string;
+}
+
+/** Each is compared with every request of every run. */
+const parsedRequests = new WeakMap<RecordedRequest, ParsedRequest>();
+
+function parsed(recorded: RecordedRequest): ParsedRequest {
+  const known = parsedRequests.get(recorded) ?? {
+    url: new URL(recorded.url),
+    body: canonicalBody(recorded.body ?? ""),
+  };
+  parsedRequests.set(recorded, known);
+  return known;
+}
+
 function differences(recorded: RecordedRequest, request: ProviderRequest): string[] {
-  const wanted = new URL(recorded.url);
+  const { url: wanted, body } = parsed(recorded);
   const { url } = request;
   const found: string[] = [];
   if (recorded.method !== request.method)
@@ -21,8 +38,7 @@ function differences(recorded: RecordedRequest, request: ProviderRequest): strin
   if (wanted.pathname !== url.pathname)
     found.push(`path ${url.pathname} instead of ${wanted.pathname}`);
   found.push(...queryDifferences(wanted.searchParams, url.searchParams));
-  if (canonicalBody(recorded.body ?? "") !== canonicalBody(request.body))
-    found.push("another body");
+  if (body !== canonicalBody(request.body)) found.push("another body");
   for (const [name, value] of Object.entries(recorded.headers ?? {}))
     if (request.headers[name] !== value) found.push(`header ${name}`);
   return found;

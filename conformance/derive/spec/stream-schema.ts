@@ -1,5 +1,5 @@
 /** Streams' schemas, compiled as destinations understand them. */
-import { Ajv, type ErrorObject } from "ajv";
+import { Ajv, type ErrorObject, type Options } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formatsPlugin from "ajv-formats";
 
@@ -12,17 +12,33 @@ export interface CompiledStreamSchema {
   faults(record: unknown): readonly { readonly path: string; readonly problem: string }[];
 }
 
+/** Of all schemas: compiling what they are checked with takes longer than any of them. */
+const checkers = new Map<boolean, Ajv>();
+
+function checkerFor(isDraft7: boolean): Ajv {
+  const checker = checkers.get(isDraft7) ?? createAjv(isDraft7);
+  checkers.set(isDraft7, checker);
+  return checker;
+}
+
+function createAjv(isDraft7: boolean, own: Options = {}): Ajv {
+  const options: Options = { strict: false, allErrors: true, logger: false, ...own };
+  const ajv = isDraft7 ? new Ajv(options) : (new Ajv2020(options) as unknown as Ajv);
+  addFormats(ajv);
+  ajv.addFormat(localTime, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?$/);
+  return ajv;
+}
+
 /** Draft-07 where the schema says so, else 2020-12; unknown keywords annotate. */
 export function compileStreamSchema(schema: unknown): CompiledStreamSchema {
   const isDraft7 = /draft-0[4-7]/.test(
     String((schema as { $schema?: unknown } | null)?.$schema ?? ""),
   );
-  const options = { strict: false, allErrors: true, logger: false as const, validateFormats: true };
-  const ajv = isDraft7 ? new Ajv(options) : (new Ajv2020(options) as unknown as Ajv);
-  addFormats(ajv);
-  ajv.addFormat(localTime, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?$/);
   try {
-    const validate = ajv.compile(withLocalTimes(withoutDialect(schema)) as object);
+    const known = withLocalTimes(withoutDialect(schema)) as object;
+    checkerFor(isDraft7).validateSchema(known, true);
+    // One of its own: two schemas may have the same $id.
+    const validate = createAjv(isDraft7, { validateSchema: false }).compile(known);
     return {
       faults: (record) => (validate(record) ? [] : (validate.errors ?? []).map(toFault)),
     };
