@@ -16,6 +16,7 @@ import {
   eventText,
   type Host,
   type HostEvent,
+  type Manifest,
   type NetworkSettings,
   readConnectorCode,
   type TokenStore,
@@ -109,6 +110,19 @@ export function createConnectorTarget({
     return host;
   };
 
+  let declared: Promise<Manifest> | undefined;
+  /** What it says of itself, asked for once. */
+  const declare = (): Promise<Manifest> => {
+    declared ??= (async () => {
+      await using host = createHost({
+        sandbox: kind === "worker" ? "process" : "inline",
+        settings,
+      });
+      return await host.spec(connector);
+    })();
+    return declared;
+  };
+
   const document = documentAt(connector.url);
   return {
     kind,
@@ -116,13 +130,7 @@ export function createConnectorTarget({
     abilities: new Set<Ability>(abilities[kind]),
     sources: readSources(connector.url),
     codeDigest: async () => (await readConnectorCode(connector.url)).digest,
-    async manifest() {
-      await using host = createHost({
-        sandbox: kind === "worker" ? "process" : "inline",
-        settings,
-      });
-      return JSON.parse(JSON.stringify(await host.spec(connector))) as JsonObject;
-    },
+    manifest: async () => JSON.parse(JSON.stringify(await declare())) as JsonObject,
     ...(document === undefined ? {} : { document }),
     // A manifest is no module: nothing of it runs when it is loaded.
     ...(kind === "module" && document === undefined
@@ -133,11 +141,7 @@ export function createConnectorTarget({
       : {}),
     async run(command, given) {
       world = given;
-      asks ??= (
-        await hostFor(given)
-          .spec(connector)
-          .catch(() => undefined)
-      )?.egress;
+      asks ??= (await declare().catch(() => undefined))?.egress;
       return await runVerb(hostFor(given), connector, command, given);
     },
     async [Symbol.asyncDispose]() {
