@@ -70,6 +70,13 @@ const defects: readonly (readonly [
     "type: HttpRequester",
   ],
   [
+    "an answer without rows that is no failure",
+    "ERROR-04",
+    "response.get(parameters.rows) is not sequence or response[parameters.rows] is string or response[parameters.rows] is mapping or ",
+    "",
+    "type: HttpRequester",
+  ],
+  [
     "a key that is none",
     "READ-05",
     "name: notes\n    primary_key: id",
