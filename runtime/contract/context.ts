@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 import type { HttpEgress } from "./egress.ts";
+import type { UnsignedToken } from "./jwt.ts";
 import type { ByteStream, Signal } from "./platform.ts";
 
 /**
@@ -20,6 +21,11 @@ export interface RequestOptions {
    * 206, since a part of an answer must be asked for.
    */
   readonly accept?: readonly number[] | undefined;
+  /**
+   * A JSON Web Token that the host signs: only of a connector that declares placeholders.
+   * @throws CONFIG_INVALID when its key does not fit its algorithm
+   */
+  readonly jwt?: UnsignedToken | undefined;
 }
 
 export interface BodyOptions extends RequestOptions {

@@ -29,6 +29,7 @@ import { acceptEncoding, createCookieWatch, defaultMaxResponseBytes } from "./re
 import { type RetryPolicy, withRetries } from "./retry.ts";
 import { createSendQueue, type SendQueue } from "./send-queue.ts";
 import { shareRateLimiter } from "./shared-limiter.ts";
+import { createCallSigner } from "./sign-jwt.ts";
 import { createTransport, type TransportRequest } from "./transport.ts";
 import { createWaitReport } from "./waiting.ts";
 
@@ -122,12 +123,15 @@ export function createHttpBroker(options: BrokerOptions): Broker {
     placeholders ? fillRequest(request, placeholders, secrets) : request;
   const attempt = createAttempt({ auth, tokens, queue, writer, fill });
 
+  const signCall = createCallSigner(placeholders);
+
   async function request(
-    call: HttpCall,
+    given: HttpCall,
     callerSignal: AbortSignal,
     room?: () => Promise<void>,
   ): Promise<HttpAnswer> {
-    checkCall(call, writer ? writingMethods : readingMethods, origins !== undefined);
+    checkCall(given, writer ? writingMethods : readingMethods, origins !== undefined);
+    const call = signCall(given);
     const plain = toPlainRequest(call);
     const accept = call.accept ?? [];
     const again = call.again && {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { supported } from "./document/component.ts";
+import { variableNames } from "./expressions/expression.ts";
 import { callNames } from "./expressions/functions.ts";
-import { variableNames } from "./expressions/parse-expression.ts";
 
 const page = readFileSync(new URL("../../docs/manifests.md", import.meta.url), "utf8");
 const [, section = ""] = /^## What is supported$(.*?)^Not supported,/ms.exec(page) ?? [];

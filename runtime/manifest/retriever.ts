@@ -88,8 +88,8 @@ export function compileRetriever(retriever: Component, options: RetrieverOptions
     const used = new Set<string>();
     for (let token = paginator.first; ; ) {
       const added = nothingAdded();
-      const asking: Scope =
-        token === undefined ? scope : { ...scope, next_page_token: { next_page_token: token } };
+      const next_page_token = token === undefined ? null : { next_page_token: token };
+      const asking: Scope = { ...scope, next_page_token };
       paginator.inject(added, token, asking);
       if (token === undefined || !isBareLater) {
         partitions.inject(added, partition.values, asking);

@@ -4,6 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import type { HttpEgress } from "../contract/egress.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
 import { checkpoint, type Output, records } from "../contract/output.ts";
 import type { Source } from "../contract/source.ts";
@@ -12,13 +13,14 @@ import { type Catalog, compileCatalog } from "./catalog.ts";
 import { type Component, openComponent } from "./document/component.ts";
 import { readDocument } from "./document/document.ts";
 import { invalid } from "./document/invalid.ts";
-import { markSecrets } from "./document/settings.ts";
+import { type Derived, markSecrets } from "./document/settings.ts";
 import { readSpecFile } from "./document/spec-file.ts";
 import { headerNamesOf } from "./records/answer.ts";
 import { noSchemaFiles, openSchemaFiles } from "./records/schema-files.ts";
 import { rateLimitOf } from "./requests/budget.ts";
 import { toEgress } from "./requests/origins.ts";
 import type { Context } from "./retriever.ts";
+import { compileSettingsRules } from "./settings-rules.ts";
 import type { ManifestStream } from "./stream.ts";
 
 /** @throws CONNECTOR_INVALID with the place, for what is wrong or not supported */
@@ -50,6 +52,18 @@ export function toSource(
   const { always, unusable, reaches } = catalog;
   const check = compileCheck(root, catalog);
   const overrides = overridesOf(root);
+  const rules = compileSettingsRules(spec);
+  const withRules = (given: unknown): Context => {
+    const ctx = given as Context;
+    return { ...ctx, config: rules.apply(ctx.config, ctx.clock) };
+  };
+  const egress = toEgress({
+    origins: reaches.flatMap(({ origins }) => origins),
+    minted: reaches.flatMap(({ minted }) => minted),
+    responseHeaders: headerNamesOf(document),
+    rateLimit: rateLimitOf(root),
+  });
+  refuseMadeHosts(egress, rules.derived);
   const version = root.get("version");
   const title = specification.title ?? name;
   const documentationUrl = spec?.get("documentation_url");
@@ -74,13 +88,9 @@ export function toSource(
     spec: markSecrets(
       specification,
       reaches.flatMap(({ authenticators }) => authenticators),
+      rules.derived,
     ) as never,
-    egress: toEgress({
-      origins: reaches.flatMap(({ origins }) => origins),
-      minted: reaches.flatMap(({ minted }) => minted),
-      responseHeaders: headerNamesOf(document),
-      rateLimit: rateLimitOf(root),
-    }) as never,
+    egress: egress as never,
     // Who lists them learns which are missing, and why.
     ...(unusable.size === 0
       ? {}
@@ -95,20 +105,20 @@ export function toSource(
       ? { streams: always.map(({ stream }) => stream) }
       : {
           async *discover(given: unknown) {
-            const ctx = given as Context;
+            const ctx = withRules(given);
             tell(ctx);
             for await (const { stream, discover } of catalog.list(ctx))
               yield discover ? await discover(ctx) : stream;
           },
         }),
     async check(given) {
-      const whole = given as unknown as Context;
+      const whole = withRules(given);
       tell(whole);
       const ctx = { ...whole, config: { ...whole.config, ...overrides } };
       for await (const stream of check(ctx)) await readOne(stream, ctx);
     },
     async *read(given, selected, state): AsyncGenerator<Output<JsonValue>> {
-      const ctx = given as unknown as Context;
+      const ctx = withRules(given);
       const named = await catalog.find(ctx, selected.name);
       const isIncremental = selected.syncMode === "incremental";
       const begun = isIncremental && isJsonObject(state) ? state : {};
@@ -151,6 +161,21 @@ function compileCheck(root: Component, catalog: Catalog) {
       }
     }
   };
+}
+
+/**
+ * The host fills settings into hosts as the customer gave them.
+ * @throws CONNECTOR_INVALID for one that the manifest makes or changes
+ */
+function refuseMadeHosts({ baseUrl, placeholders }: HttpEgress, derived: readonly Derived[]): void {
+  const { urls = [], minted = [] } = placeholders ?? {};
+  const templates = [baseUrl, ...urls, ...minted.map(({ url }) => url)].map(String);
+  for (const { path } of derived)
+    if (templates.some((template) => template.includes(`{${path.join(".")}}`)))
+      throw invalid(
+        "spec.config_normalization_rules",
+        `makes the setting ${path.join(".")}, which stands in a URL's host: hosts are known before`,
+      );
 }
 
 /** Settings that have other values while an account is checked. */

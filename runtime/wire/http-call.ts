@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../contract/errors.ts";
 import type { JsonValue } from "../contract/json.ts";
+import type { UnsignedToken } from "../contract/jwt.ts";
 
 export const readingMethods = ["GET", "POST"] as const;
 export const writingMethods = [...readingMethods, "PUT", "PATCH", "DELETE"] as const;
@@ -17,6 +18,8 @@ export interface HttpCall {
   /** A body that is sent as it is. */
   readonly text?: string | undefined;
   readonly accept?: readonly number[] | undefined;
+  /** A token that the host signs, of a connector with placeholders. */
+  readonly jwt?: UnsignedToken | undefined;
   /**
    * The same call once more, because its 2xx answer turned out to mean `code` (an error rule on the
    * body). `attempt` = how many tries it has had. The broker waits as it does for other retries, or

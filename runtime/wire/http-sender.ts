@@ -26,6 +26,7 @@ export function createSender(request: SendCall, rules: readonly ErrorRule[]) {
       query: options.query as HttpCall["query"],
       headers: options.headers,
       accept: options.accept,
+      jwt: options.jwt,
       body: options.body as JsonValue | undefined,
       text: options.text,
     };

@@ -2,18 +2,41 @@ import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { supported } from "../../runtime/manifest/document/component.ts";
+import { variableNames } from "../../runtime/manifest/expressions/expression.ts";
+import { callNames } from "../../runtime/manifest/expressions/functions.ts";
+import { smallCases } from "./small.ts";
+
+const cwd = fileURLToPath(new URL("cases/", import.meta.url));
+const manifests = [
+  ...globSync("*.yaml", { cwd }).map((file) => readFileSync(cwd + file, "utf8")),
+  ...smallCases.map(({ manifest }) => manifest),
+];
+const text = manifests.join("\n");
 
 test("every component that is supported is in a case that is compared", () => {
-  const cwd = fileURLToPath(new URL("cases/", import.meta.url));
-  const text = globSync("*.yaml", { cwd })
-    .map((file) => readFileSync(`${cwd}${file}`, "utf8"))
-    .join("\n");
   const compared = new Set([...text.matchAll(/\btype: ([A-Z]\w+)/g)].map(([, type]) => type));
-  // The first is never named: its type is known where it stands. With the second Airbyte's interpreter
-  // does not end by a clock that stands still; runtime/manifest/records/csv.test.ts has it.
-  const unnamed = ["Rate", "ResponseToFileExtractor"];
+  // With this one Airbyte's interpreter does not end by a clock that stands still;
+  // runtime/manifest/records/csv.test.ts has it.
+  const apart = ["ResponseToFileExtractor"];
   const missing = Object.keys(supported).filter(
-    (type) => !compared.has(type) && !unnamed.includes(type),
+    (type) => !compared.has(type) && !apart.includes(type),
   );
   expect(missing).toEqual([]);
+});
+
+test("every name that expressions may use is in a case that is compared", () => {
+  const written = (pattern: (name: string) => string) => (name: string) =>
+    !new RegExp(pattern(name)).test(text);
+  expect({
+    macros: callNames.macro.filter(written((name) => `\\b${name}\\(`)),
+    filters: callNames.filter.filter(written((name) => `\\|\\s*${name}\\b`)),
+    methods: callNames.method.filter(written((name) => `\\.${name}\\(`)),
+    variables: variableNames.filter(written((name) => `\\{[{%][^}]*\\b${name}\\b`)),
+  }).toEqual({ macros: [], filters: [], methods: [], variables: [] });
+});
+
+test("there are sixty manifests and more, none of them twice", () => {
+  const names = smallCases.map(({ file }) => file);
+  expect(new Set(names).size).toBe(names.length);
+  expect(manifests.length).toBeGreaterThan(60);
 });

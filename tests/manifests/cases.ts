@@ -9,6 +9,8 @@ export interface Case {
   readonly states: Record<string, unknown[]>;
   /** Streams that are meant to fail, on both sides. */
   readonly fails: readonly string[];
+  /** Why Airbyte's interpreter cannot read it, by a fault of its own. */
+  readonly theirFault?: string | undefined;
   /** Streams without an error handler: the host tries again as it does for every connector. */
   readonly ownWaits: readonly string[];
   /** Paths whose requests are not compared. */

@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Host } from "../../runtime/contract/host.ts";
 import { createHost } from "../../runtime/host/create-host.ts";
 import { findConnector } from "../../runtime/host/registry.ts";
 import {
@@ -27,23 +28,50 @@ export interface Reading {
   readonly reason: string;
 }
 
-/** Opens a case for several readings. */
-export async function openHere(one: Case) {
-  const folder = await mkdtemp(join(tmpdir(), "svc-manifest-"));
+/** Starts this runtime once for many cases. */
+export async function startHere() {
+  const whole = await mkdtemp(join(tmpdir(), "svc-manifest-"));
   let handle = createShop("https");
   const provider = await startProvider((...request) => handle(...request));
   const clock = createInstantClock(Date.parse(now));
-  const host = createHost({
-    clock,
-    seams: provider.seams,
-    keepWarm: 1,
-  });
-  const file = join(folder, one.file);
+  const host = createHost({ clock, seams: provider.seams, keepWarm: 1 });
+  return {
+    open: (one: Case) =>
+      openCase(one, join(whole, one.file.replace(/\W/g, "_")), {
+        ...{ host, provider, clock },
+        restart() {
+          provider.received.length = 0;
+          clock.advance(Date.parse(now) - clock.now());
+          clock.slept.length = 0;
+          handle = createShop("https");
+        },
+      }),
+    async [Symbol.asyncDispose]() {
+      await host[Symbol.asyncDispose]();
+      await provider[Symbol.asyncDispose]();
+      await rm(whole, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Parts {
+  readonly host: Host;
+  readonly provider: Awaited<ReturnType<typeof startProvider>>;
+  readonly clock: ReturnType<typeof createInstantClock>;
+  /** The provider has been asked nothing, and it is the time of the cases. */
+  restart(): void;
+}
+
+/** Opens a case for several readings. */
+async function openCase(one: Case, folder: string, { host, provider, clock, restart }: Parts) {
+  const file = join(folder, `${one.file.replace(/\W/g, "_")}.yaml`);
+  await mkdir(folder, { recursive: true });
   await writeFile(file, one.manifest);
   for (const [path, schema] of Object.entries(one.files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), JSON.stringify(schema));
   }
+  restart();
   const connector = findConnector(file, "/");
   const config = one.config as never;
   const streams = await host.discover(connector, config);
@@ -58,10 +86,7 @@ export async function openHere(one: Case) {
     ),
     async read(wanted: CaseStream, state: unknown): Promise<Reading> {
       const { name, isIncremental } = wanted;
-      provider.received.length = 0;
-      clock.advance(Date.parse(now) - clock.now());
-      clock.slept.length = 0;
-      handle = createShop("https");
+      restart();
       const stream = streams.find((found) => found.name === name);
       if (!stream) throw new Error(`${one.file} has no stream ${name}`);
       const sync_mode = isIncremental ? "incremental" : "full_refresh";
@@ -82,11 +107,6 @@ export async function openHere(one: Case) {
         waits: clock.slept.map((ms) => ms / 1000),
         reason: summary.status === "succeeded" ? "" : JSON.stringify(summary),
       });
-    },
-    async [Symbol.asyncDispose]() {
-      await host[Symbol.asyncDispose]();
-      await provider[Symbol.asyncDispose]();
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }

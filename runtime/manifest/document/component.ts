@@ -32,7 +32,15 @@ export const supported = {
   CheckStream: "stream_names dynamic_streams_check_configs config_overrides",
   DynamicStreamCheckConfig: "dynamic_stream_name stream_count",
   CheckDynamicStream: "stream_count use_check_availability config_overrides",
-  Spec: "connection_specification documentation_url advanced_auth",
+  Spec: "connection_specification documentation_url advanced_auth config_normalization_rules",
+  ConfigNormalizationRules: "config_migrations transformations validations",
+  ConfigMigration: "transformations",
+  ConfigAddFields: "fields condition",
+  ConfigRemoveFields: "field_pointers condition",
+  ConfigRemapField: "map field_path",
+  DpathValidator: "field_path validation_strategy",
+  PredicateValidator: "value validation_strategy",
+  ValidateAdheresToSchema: "base_schema",
   ConcurrencyLevel: "default_concurrency max_concurrency",
   HTTPAPIBudget:
     "policies ratelimit_reset_header ratelimit_remaining_header status_codes_for_ratelimit_hit",
@@ -79,7 +87,9 @@ export const supported = {
   ApiKeyAuthenticator: "api_token header inject_into",
   BasicHttpAuthenticator: "username password",
   OAuthAuthenticator:
-    "client_id client_id_name client_secret client_secret_name refresh_token refresh_token_name token_refresh_endpoint access_token_name expires_in_name token_expiry_date token_expiry_date_format access_token_value refresh_token_error_status_codes refresh_token_error_key refresh_token_error_values grant_type grant_type_name refresh_request_body refresh_request_headers scopes",
+    "client_id client_id_name client_secret client_secret_name refresh_token refresh_token_name token_refresh_endpoint access_token_name expires_in_name token_expiry_date token_expiry_date_format access_token_value refresh_token_error_status_codes refresh_token_error_key refresh_token_error_values grant_type grant_type_name refresh_request_body refresh_request_headers scopes use_profile_assertion profile_assertion",
+  JwtAuthenticator:
+    "secret_key base64_encode_secret_key algorithm token_duration header_prefix jwt_headers additional_jwt_headers jwt_payload additional_jwt_payload passphrase request_option",
   SessionTokenAuthenticator:
     "login_requester session_token_path expiration_duration request_authentication decoder",
   Bearer: "",
@@ -120,7 +130,7 @@ export const supported = {
   ParentStreamConfig:
     "stream parent_key partition_field request_option incremental_dependency extra_fields",
   DatetimeBasedCursor:
-    "cursor_field cursor_datetime_formats start_datetime start_time_option end_datetime end_time_option datetime_format cursor_granularity is_data_feed is_client_side_incremental is_compare_strictly global_substream_cursor lookback_window partition_field_start partition_field_end step",
+    "cursor_field cursor_datetime_formats start_datetime start_time_option end_datetime end_time_option datetime_format cursor_granularity is_data_feed is_client_side_incremental is_compare_strictly global_substream_cursor lookback_window partition_field_start partition_field_end step clamping",
   IncrementingCountCursor: "cursor_field start_value start_value_option",
   MinMaxDatetime: "datetime datetime_format max_datetime min_datetime",
   InlineSchemaLoader: "schema",
@@ -225,6 +235,33 @@ export function compileOptions(
     return Object.fromEntries(
       Object.entries(made).filter(([, one]) => one !== null && one !== undefined && one !== ""),
     );
+  };
+}
+
+/**
+ * The same for what goes out as text: a value stays as it is written ("1.10", a JSON document), but
+ * for a list, which is said once for each of its items.
+ */
+export function compileTextOptions(
+  value: JsonValue | undefined,
+  path: string,
+): (scope: Scope) => Record<string, PlainValue> {
+  if (!isJsonObject(value)) return compileOptions(value, path);
+  const fixed: JsonObject = {};
+  const templates: [Template, Template][] = [];
+  for (const [name, part] of Object.entries(value)) {
+    if (typeof part !== "string") fixed[name] = part;
+    else templates.push([compileTemplate(name, path), compileTemplate(part, `${path}.${name}`)]);
+  }
+  const others = compileOptions(fixed, path);
+  return (scope) => {
+    const texts = templates.flatMap(([name, template]) => {
+      const text = template.text(scope);
+      if (text === "") return [];
+      const list = text.startsWith("[") || text.startsWith("(") ? template.value(scope) : text;
+      return [[name.text(scope), Array.isArray(list) ? list : text] as const];
+    });
+    return { ...Object.fromEntries(texts), ...others(scope) };
   };
 }
 

@@ -5,6 +5,12 @@ import { plainSchema } from "./settings-schema.ts";
 
 const reach = /\bconfig((?:\.\w+|\[\s*(?:'\w+'|"\w+")\s*\])+)/g;
 
+/** A setting that the manifest makes, and the expression that it is made of. */
+export interface Derived {
+  readonly path: readonly string[];
+  readonly value: string;
+}
+
 /**
  * The schema of the settings. What an authenticator sends is a secret, whether its author has said
  * so or not; the name of a user beside a password is what its author says.
@@ -12,17 +18,31 @@ const reach = /\bconfig((?:\.\w+|\[\s*(?:'\w+'|"\w+")\s*\])+)/g;
 export function markSecrets(
   specification: JsonObject,
   authenticators: readonly JsonValue[],
+  derived: readonly Derived[] = [],
 ): JsonObject {
   const spec = structuredClone({ ...plainSchema(specification), type: "object" }) as JsonObject;
   spec.properties ??= {};
-  for (const text of authenticators.flatMap(credentialTexts))
-    for (const [, chain = ""] of text.matchAll(reach)) mark(spec, chain.match(/\w+/g) ?? []);
+  const followed = new Set<Derived>();
+  const markAll = (text: string) => {
+    for (const [, chain = ""] of text.matchAll(reach)) {
+      const names = chain.match(/\w+/g) ?? [];
+      const sources = derived.filter(({ path }) => path.every((name, at) => names[at] === name));
+      mark(spec, names, sources.length > 0);
+      for (const source of sources)
+        if (!followed.has(source)) {
+          followed.add(source);
+          markAll(source.value);
+        }
+    }
+  };
+  for (const text of authenticators.flatMap(credentialTexts)) markAll(text);
   return spec;
 }
 
 /** Properties of authenticators that prove who asks. */
 const credentialNames = new Set([
   ...["api_token", "password", "client_secret", "refresh_token", "access_token_value"],
+  ...["secret_key", "passphrase"],
 ]);
 
 function credentialTexts(authenticator: JsonValue): string[] {
@@ -33,13 +53,13 @@ function credentialTexts(authenticator: JsonValue): string[] {
   );
 }
 
-function mark(spec: JsonObject, chain: readonly string[]): void {
+function mark(spec: JsonObject, chain: readonly string[], isMade: boolean): void {
   let at: JsonValue | undefined = spec;
   for (const name of chain) {
     const properties: JsonValue | undefined = isJsonObject(at) ? at.properties : undefined;
     at = isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
   }
   if (isJsonObject(at)) at.airbyte_secret = true;
-  else if (!JSON.stringify(spec).includes("oneOf"))
+  else if (!isMade && !JSON.stringify(spec).includes("oneOf"))
     throw invalid("spec", `has no setting ${chain.join(".")}, which an authenticator uses`);
 }

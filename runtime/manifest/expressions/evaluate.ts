@@ -1,12 +1,13 @@
 /** Values of expressions: trees that are walked, a step counted, a value reached by its own name only. */
 import { invalid } from "../document/invalid.ts";
 import { EvaluationError, UndefinedError } from "./evaluation-error.ts";
+import type { Expression } from "./expression.ts";
 import { callFunction } from "./functions.ts";
 import { float } from "./literals.ts";
 import { type ClockParts, day, Moment, partsOf, Span } from "./moment.ts";
-import { addTimes, compare, number } from "./operands.ts";
-import type { Expression } from "./parse-expression.ts";
-import { isMapping, isNumber, type PlainValue, rawText, toText, truth } from "./values.ts";
+import { addTimes, compare } from "./operands.ts";
+import { divisor, isEqual, isFloat, isIn, numberOf, passes } from "./value-tests.ts";
+import { isMapping, type PlainValue, toText, truth } from "./values.ts";
 
 /** The values that expressions see, by name. */
 export type Scope = { readonly [name: string]: PlainValue };
@@ -167,36 +168,6 @@ const isTime = (value: PlainValue) => value instanceof Moment || value instanceo
 /** A number with a fraction stays one, even where nothing is left behind the point. */
 const calculated = (made: number, ...from: readonly PlainValue[]): PlainValue =>
   from.some(isFloat) ? float(made) : made;
-const isFloat = (value: PlainValue) =>
-  typeof value === "number"
-    ? !Number.isInteger(value)
-    : typeof value === "object" && value !== null && rawText(value) !== undefined;
-
-function numberOf(value: PlainValue): number {
-  if (isNumber(value)) return number(value);
-  throw new EvaluationError("calculates with what is no number");
-}
-
-function divisor(value: PlainValue): number {
-  const made = numberOf(value);
-  if (made === 0) throw new EvaluationError("divides by zero");
-  return made;
-}
-
-function isEqual(left: PlainValue, right: PlainValue): boolean {
-  if (isNumber(left) && isNumber(right)) return number(left) === number(right);
-  if (left instanceof Moment && right instanceof Moment) return left.micros === right.micros;
-  if (typeof left !== "object" || typeof right !== "object") return left === right;
-  return left === right || toText(left) === toText(right);
-}
-
-function isIn(one: PlainValue, all: PlainValue): boolean {
-  if (typeof all === "string") return all.includes(toText(one));
-  if (Array.isArray(all)) return all.some((each) => isEqual(one, each));
-  if (isMapping(all)) return Object.hasOwn(all, toText(one));
-  throw new EvaluationError("looks into what is no list");
-}
-
 /** Attributes of dates, by Python's names. */
 const clockParts: Readonly<Record<string, keyof ClockParts>> = {
   ...{ year: "year", month: "month", day: "day" },
@@ -228,23 +199,4 @@ function sliceOf(
   for (let index = first; by > 0 ? index < last : index > last; index += by)
     found.push(list[index]);
   return typeof of === "string" ? found.join("") : found;
-}
-
-function passes(test: string, value: PlainValue, [other]: readonly PlainValue[]): boolean {
-  if (test === "defined") return value !== undefined;
-  if (test === "undefined") return value === undefined;
-  if (test === "none") return value === null;
-  if (test === "number") return isNumber(value);
-  if (test === "string") return typeof value === "string";
-  if (test === "boolean") return typeof value === "boolean";
-  if (test === "true" || test === "false") return value === (test === "true");
-  if (test === "float") return isFloat(value);
-  if (test === "integer") return isNumber(value) && typeof value !== "boolean" && !isFloat(value);
-  if (test === "mapping") return isMapping(value);
-  if (test === "in") return isIn(value, other);
-  if (["eq", "equalto", "sameas"].includes(test)) return isEqual(value, other);
-  if (test === "ne") return !isEqual(value, other);
-  if (test === "even" || test === "odd") return (numberOf(value) % 2 === 0) === (test === "even");
-  if (test === "divisibleby") return numberOf(value) % divisor(other) === 0;
-  return typeof value === "string" || Array.isArray(value) || isMapping(value);
 }

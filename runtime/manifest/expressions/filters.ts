@@ -6,6 +6,7 @@ import { float } from "./literals.ts";
 import { Moment, Span } from "./moment.ts";
 import { compare, items, number } from "./operands.ts";
 import { replacePattern, searchPattern } from "./patterns.ts";
+import { passes, testNames } from "./value-tests.ts";
 import { isMapping, type PlainValue, toText, truth } from "./values.ts";
 
 /** As Python's json module writes it. */
@@ -74,8 +75,8 @@ export const filters: Readonly<Record<string, Callable>> = {
     },
     ...["value", "name", "attribute"],
   ),
-  select: fn((value) => items(value).filter(truth)),
-  reject: fn((value) => items(value).filter((one) => !truth(one))),
+  select: fn((value, test, other) => items(value).filter((one) => isMeant(one, test, other))),
+  reject: fn((value, test, other) => items(value).filter((one) => !isMeant(one, test, other))),
   selectattr: fn((value, name, test, other) =>
     items(value).filter((one) => isMeant(memberOf(one, name), test, other)),
   ),
@@ -139,13 +140,11 @@ const memberOf = (value: PlainValue, name: PlainValue): PlainValue => {
   return isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 };
 
+/** @throws EvaluationError for a test that is not there */
 function isMeant(value: PlainValue, test: PlainValue, other: PlainValue): boolean {
   if (test === undefined) return truth(value);
-  if (test === "defined") return value !== undefined;
-  if (test === "none") return value === null;
-  const isEqual = toText(value) === toText(other) && typeof value === typeof other;
-  if (["eq", "equalto", "=="].includes(String(test))) return isEqual;
-  if (["ne", "!="].includes(String(test))) return !isEqual;
-  if (test === "in") return items(other).some((one) => toText(one) === toText(value));
+  const name = signs[String(test)] ?? String(test);
+  if (testNames.includes(name)) return passes(name, value, [other]);
   throw new EvaluationError("selects by a test that is not supported");
 }
+const signs: Readonly<Record<string, string>> = { "==": "eq", "!=": "ne" };

@@ -1,6 +1,7 @@
 /** The statements of templates as trees: texts, expressions, choices, loops and names for values. */
 import { invalid, Unsupported } from "../document/invalid.ts";
-import { type Expression, parseExpression } from "./parse-expression.ts";
+import type { Expression } from "./expression.ts";
+import { parseExpression } from "./parse-expression.ts";
 import { type Piece, splitTemplate, type Token } from "./tokens.ts";
 
 export type Node =

@@ -3,65 +3,11 @@
  */
 
 import { invalid, Unsupported } from "../document/invalid.ts";
+import { type Expression, variableNames } from "./expression.ts";
 import { argumentIndex, type CallKind, callNames } from "./functions.ts";
 import type { Token } from "./tokens.ts";
-import type { PlainValue } from "./values.ts";
+import { comparingTests, testNames } from "./value-tests.ts";
 
-export type Expression =
-  | { readonly kind: "constant"; readonly value: PlainValue }
-  | { readonly kind: "variable"; readonly name: string }
-  | { readonly kind: "list"; readonly items: readonly Expression[] }
-  | {
-      readonly kind: "map";
-      readonly entries: readonly (readonly [Expression, Expression])[];
-    }
-  | { readonly kind: "item"; readonly of: Expression; readonly key: Expression }
-  | {
-      readonly kind: "slice";
-      readonly of: Expression;
-      readonly bounds: readonly (Expression | undefined)[];
-    }
-  | {
-      readonly kind: "call";
-      readonly what: CallKind;
-      readonly name: string;
-      readonly args: readonly Expression[];
-    }
-  | {
-      readonly kind: "test";
-      readonly name: string;
-      readonly of: Expression;
-      readonly args: readonly Expression[];
-    }
-  | { readonly kind: "not" | "minus"; readonly of: Expression }
-  | {
-      readonly kind: "binary";
-      readonly operator: string;
-      readonly left: Expression;
-      readonly right: Expression;
-    }
-  | {
-      readonly kind: "choice";
-      readonly condition: Expression;
-      readonly yes: Expression;
-      readonly no: Expression;
-    };
-
-/** What the published schema lets an expression see. */
-export const variableNames: readonly string[] = [
-  ...["config", "parameters", "headers", "last_record", "last_page_size", "next_page_token"],
-  ...["record", "response", "stream_partition", "stream_slice", "stream_interval", "page_size"],
-  ...["session_token", "property", "creation_response", "polling_response", "download_target"],
-  ...["raw_schema", "components_values", "stream_template_config"],
-];
-
-const testNames: readonly string[] = [
-  ...["defined", "undefined", "none", "string", "number", "mapping", "boolean", "integer"],
-  ...["float", "iterable", "sequence", "true", "false"],
-];
-/** Tests that compare with something. */
-const comparingTests: readonly string[] = ["in", "eq", "equalto", "sameas", "ne", "divisibleby"];
-const evenTests: readonly string[] = ["even", "odd"];
 const constants: ReadonlyMap<string, boolean | null> = new Map([
   ...["true", "True"].map((name) => [name, true] as const),
   ...["false", "False"].map((name) => [name, false] as const),
@@ -150,18 +96,19 @@ export function parseExpression(
     }
   };
   const sum = () => chain(product, "+", "-", "~");
-  const product = () => chain(unary, "*", "//", "/", "%");
-  const unary = (): Expression => {
-    if (take("+")) return unary();
-    if (take("-")) return { kind: "minus", of: power() };
-    return power();
+  const product = () => chain(power, "*", "//", "/", "%");
+  /** A sign binds more tightly than filters and powers: `-3 | abs` is 3, and `-2 ** 2` is 4. */
+  const power = () => chain(() => filtered(signed()), "**");
+  const signed = (): Expression => {
+    const sign = take("+", "-");
+    if (!sign) return reached(primary());
+    if (++depth > maxDepth) throw fault(`is nested deeper than ${maxDepth} levels`);
+    const of = signed();
+    depth--;
+    return reached(sign === "-" ? { kind: "minus", of } : of);
   };
-  const power = (): Expression => {
-    const left = filtered();
-    return take("**") ? { kind: "binary", operator: "**", left, right: unary() } : left;
-  };
-  const filtered = (): Expression => {
-    let value = reached(primary());
+  const filtered = (start: Expression): Expression => {
+    let value = start;
     for (;;) {
       if (take("|")) {
         const filter = known("filter", name(), callNames.filter);
@@ -169,7 +116,7 @@ export function parseExpression(
         value = { kind: "call", what: "filter", name: filter, args };
       } else if (take("is")) {
         const isNot = take("not") !== undefined;
-        const called = known("test", name(), [...testNames, ...comparingTests, ...evenTests]);
+        const called = known("test", name(), testNames);
         const isComparing = comparingTests.includes(called);
         const args = isComparing ? [take("(") ? (list(")")[0] ?? nothing) : primary()] : [];
         const test: Expression = { kind: "test", name: called, of: value, args };

@@ -17,6 +17,7 @@ export const transformationTypes = [
 export function compileTransformation(step: Component): Transform {
   switch (step.type) {
     case "RemoveFields":
+    case "ConfigRemoveFields":
       return compileRemove(step);
     case "KeysToLower":
       return (record) =>
@@ -84,8 +85,9 @@ function compileAdd(step: Component): Transform {
     };
   });
   return (record, scope) => {
-    if (condition && !condition.holds(scope)) return;
-    for (const { path, evaluate } of fields) put(record, path, evaluate(scope));
+    for (const { path, evaluate } of fields)
+      if (!condition || condition.text(scope) === "" || condition.holds(scope))
+        put(record, path, evaluate(scope));
   };
 }
 

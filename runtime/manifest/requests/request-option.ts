@@ -1,4 +1,5 @@
 /** What paginators, routers, cursors and authenticators add to a request, and where. */
+import type { UnsignedToken } from "../../contract/jwt.ts";
 import type { Component } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
@@ -12,6 +13,8 @@ export interface Added {
   readonly body_data: Record<string, PlainValue>;
   /** A path or a whole URL in place of the requester's. */
   path?: string;
+  /** A token that the host signs for it. */
+  jwt?: UnsignedToken;
 }
 export const nothingAdded = (): Added => ({
   request_parameter: {},
@@ -19,7 +22,7 @@ export const nothingAdded = (): Added => ({
   body_json: {},
   body_data: {},
 });
-type Place = Exclude<keyof Added, "path">;
+type Place = Exclude<keyof Added, "path" | "jwt">;
 const places: readonly Place[] = ["request_parameter", "header", "body_json", "body_data"];
 
 /** Puts a value where a RequestOption says. */

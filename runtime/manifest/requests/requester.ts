@@ -3,7 +3,12 @@ import type { HttpContext, HttpResponse } from "../../contract/context.ts";
 import type { MintedTokens } from "../../contract/egress.ts";
 import { ConnectorError } from "../../contract/errors.ts";
 import { isJsonObject, type JsonValue } from "../../contract/json.ts";
-import { type Component, compileOptions, compileValue } from "../document/component.ts";
+import {
+  type Component,
+  compileOptions,
+  compileTextOptions,
+  compileValue,
+} from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
 import { compileTemplate } from "../expressions/template.ts";
@@ -35,9 +40,8 @@ export function compileRequester(requester: Component): Requester {
   const method = String(requester.get("http_method") ?? "GET").toUpperCase();
   if (method !== "GET" && method !== "POST")
     throw invalid(requester.at("http_method"), "must be GET or POST");
-  const options = (name: string) => compileOptions(requester.get(name), requester.at(name));
-  const query = compileOptions(plainParameters(requester), requester.at("request_parameters"));
-  const headers = options("request_headers");
+  const query = compileTextOptions(plainParameters(requester), requester.at("request_parameters"));
+  const headers = compileOptions(requester.get("request_headers"), requester.at("request_headers"));
   const bodyOf = compileBody(requester);
   const handler = compileErrorHandler(requester);
   const auth = compileAuthenticator(requester, compileLogin);
@@ -53,12 +57,13 @@ export function compileRequester(requester: Component): Requester {
       given,
     );
     const sent = { ...texts(headers(scope)), ...texts(added.header), ...texts(signed.header) };
+    const { jwt } = signed;
     const accept = handler ? errorStatuses : undefined;
     if (method === "GET")
-      return await ctx.http.get(target, { query: inQuery, headers: sent, accept });
+      return await ctx.http.get(target, { query: inQuery, headers: sent, accept, jwt });
     const body = bodyOf(scope, added, signed);
     return await ctx.http.post(target, {
-      ...{ query: inQuery, accept },
+      ...{ query: inQuery, accept, jwt },
       ...("text" in body ? { text: body.text } : { body: body.json }),
       headers: { ...("type" in body ? { "content-type": body.type } : {}), ...sent },
     });
@@ -134,7 +139,7 @@ function compileBody(requester: Component): BodyOf {
   const json = compileOptions(jsonPart, requester.at("request_body_json"));
   const dataPlace = requester.at("request_body_data");
   const isObject = isJsonObject(dataPart);
-  const data = isObject ? compileOptions(dataPart, dataPlace) : () => ({});
+  const data = isObject ? compileTextOptions(dataPart, dataPlace) : () => ({});
   const text =
     dataPart === undefined || dataPart === null || isObject
       ? undefined

@@ -1,8 +1,8 @@
 /** What a URL template can be, for all settings: known when the manifest is loaded. */
 import type { JsonObject } from "../../contract/json.ts";
 import { invalid } from "../document/invalid.ts";
+import type { Expression } from "../expressions/expression.ts";
 import { type Node, parseTemplate } from "../expressions/nodes.ts";
-import type { Expression } from "../expressions/parse-expression.ts";
 import { type PlainValue, toText } from "../expressions/values.ts";
 
 /** More of them than this are no choice that somebody wrote down. */
