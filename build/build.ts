@@ -8,14 +8,15 @@ import { makeEmptyCluster } from "./database.ts";
 import { bundlePackages } from "./packages.ts";
 import { bundleRuntime } from "./runtime.ts";
 import { bundleTypes } from "./types.ts";
-import { compileValidators } from "./validators.ts";
+import { builtSchemas, compileValidators } from "./validators.ts";
 
 const { bin, exports } = JSON.parse(await readFile("package.json", "utf8")) as {
   bin: Record<string, string>;
   exports: Record<string, string | { types: string }>;
 };
 
-await writeFile("dist/runtime/spec/compiled.js", await compileValidators());
+const validators = await compileValidators(await builtSchemas("dist/connectors/sources"));
+await writeFile("dist/runtime/spec/compiled.js", validators);
 await bundleRuntime();
 await bundlePackages();
 await bundleTypes(

@@ -3,24 +3,50 @@
  * each start would take a sixth of the time of a short command. The code is what Ajv would make of
  * them there.
  */
+import { readdir } from "node:fs/promises";
+import { resolve } from "node:path";
 import standalone from "ajv/dist/standalone/index.js";
 import { rolldown } from "rolldown";
 // All of them are known once the modules that have them are loaded.
 import "../runtime/host.ts";
+import type { Manifest } from "../runtime/contract/catalog.ts";
+import type { Source } from "../runtime/contract/source.ts";
+import { closedSpec } from "../runtime/spec/config.ts";
+import { closedState } from "../runtime/spec/selection.ts";
 import { createValidator, digestOf, metaschema, ownSchemas } from "../runtime/spec/validation.ts";
+import { describeSource } from "../runtime/worker/load.ts";
 
 const standaloneCode = standalone as unknown as typeof standalone.default;
 const validators = "\0validators.cjs";
 const entry = "\0compiled";
 
-/** What `runtime/spec/compiled.ts` is in a built package: a module without imports. */
-export async function compileValidators(): Promise<string> {
+/** What every run of a source holds to its form: its settings, and its state in two ways. */
+export function schemasOf(source: Source): object[] {
+  // As they come over the wire.
+  const { spec, state } = JSON.parse(JSON.stringify(describeSource(source))) as Manifest;
+  return [closedSpec(spec), ...(state ? [state, closedState(state) as object] : [])];
+}
+
+/** Of all built sources in a folder. */
+export async function builtSchemas(folder: string): Promise<object[]> {
+  const modules = await Promise.all(
+    (await readdir(folder)).map((name) => import(resolve(folder, name, "index.js"))),
+  );
+  return modules.flatMap((module: { default: Source }) => schemasOf(module.default));
+}
+
+/**
+ * What `runtime/spec/compiled.ts` is in a built package: a module without imports.
+ * @param others schemas besides the runtime's own
+ */
+export async function compileValidators(others: readonly object[]): Promise<string> {
   const ajv = createValidator({ keepsCode: true });
   const names = new Map<string, string>([["metaschema", metaschema]]);
-  for (const schema of ownSchemas) {
-    const name = `own${names.size}`;
+  const schemas = new Map([...ownSchemas, ...others].map((schema) => [digestOf(schema), schema]));
+  for (const [digest, schema] of schemas) {
+    const name = `schema${names.size}`;
     ajv.addSchema(schema, name);
-    names.set(name, digestOf(schema));
+    names.set(name, digest);
   }
   const code = standaloneCode(ajv, {
     ...Object.fromEntries([...names.keys()].map((name) => [name, name])),

@@ -66,7 +66,7 @@ export function parseSelection(
     if (duplicate) throw new ConnectorError("CATALOG_INVALID", duplicate);
   }
   const stateFaults = manifest.state
-    ? compileSchema(closed(manifest.state) as JsonObject)
+    ? compileSchema(closedState(manifest.state) as JsonObject)
     : undefined;
   const own = manifest.streams && byIdentity(manifest.streams);
   const saved = byIdentity(states.map(({ stream, state }) => ({ ...stream, state })));
@@ -105,11 +105,11 @@ const inWhole = ({ cursor_field: _, ...configured }: ConfiguredStream): Configur
  * Objects of the state have no properties but those that are declared: what an older or another
  * connector wrote is no beginning.
  */
-function closed(schema: JsonValue): JsonValue {
-  if (Array.isArray(schema)) return schema.map(closed);
+export function closedState(schema: JsonValue): JsonValue {
+  if (Array.isArray(schema)) return schema.map(closedState);
   if (!isJsonObject(schema)) return schema;
   const parts = Object.entries(schema as JsonObject).map(
-    ([name, part]) => [name, closed(part)] as const,
+    ([name, part]) => [name, closedState(part)] as const,
   );
   const isOpen =
     Object.hasOwn(schema as object, "additionalProperties") ||

@@ -109,8 +109,9 @@ export function compileSchema(schema: object): (document: JsonValue) => readonly
   const text = JSON.stringify(schema);
   const known = compiledSchemas.get(text);
   if (known) return known;
-  requireSchema(schema);
-  const compiled = toCheck(createValidator().compile(schema), slowKeywords.test(text));
+  const ahead = compiledAhead[digestOf(schema)];
+  if (!ahead) requireSchema(schema);
+  const compiled = toCheck(ahead ?? createValidator().compile(schema), slowKeywords.test(text));
   for (const oldest of compiledSchemas.keys()) {
     if (compiledSchemas.size < maxCompiledSchemas) break;
     compiledSchemas.delete(oldest);
