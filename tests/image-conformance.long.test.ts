@@ -48,6 +48,17 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     ]);
   }, 600_000);
 
+  test("redirects, and names that lie inside, are tried on a container: one that follows them is found out", async () => {
+    const [refusing] = (await conformance("reference", folder(""), ["NET-03"])).rules;
+    expect([refusing?.result, refusing?.problems]).toEqual(["pass", []]);
+    expect(refusing?.subjects.join("\n")).toMatch(/redirected to \S+, which is 127\.0\.0\.1/);
+    const [following] = (await conformance("leaky", folder(""), ["NET-03"])).rules;
+    expect(following?.result).toBe("fail");
+    expect(following?.problems.map(({ sentence }) => sentence).join("\n")).toMatch(
+      /redirected to https:\/\/127\.0\.0\.1: the redirect was followed/,
+    );
+  }, 600_000);
+
   test("the mailer as an image reads what was recorded and leaks nothing, in its logs and files neither", async () => {
     const report = await conformance("mailer", folder("mailer"), [
       "SPEC-02",
