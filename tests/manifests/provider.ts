@@ -59,11 +59,15 @@ export function createShop(scheme: "http" | "https"): Handler {
         );
     }
     const path = url.pathname.replace(faults, "/");
-    if (path === "/token")
+    if (path === "/token") {
+      const token = `minted-${request.body.length}-Zq81LmNx72Kp`;
       return answerJson(response, 200, {
-        access_token: `minted-${request.body.length}-Zq81LmNx72Kp`,
+        access_token: token,
         expires_in: 3600,
+        token,
+        lasts: 600,
       });
+    }
     if (path === "/login")
       return answerJson(response, 200, { data: { session: "session-Vb73QwErTy91Uz" } });
     if (path === "/exports") return answerJson(response, 200, { id: "e1", state: "queued" });
