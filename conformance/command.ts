@@ -37,6 +37,7 @@ export const buildConformance: CommandBuilder = (command, terminal) => {
       "<connector>",
       "a connector: a name, the path of a module or of a declarative manifest, destination:PATH, program:PATH or image:NAME",
     )
+    .allowExcessArguments()
     .option("--fixtures <DIR>", "recordings; default as conformance.yaml says")
     .option("--file <FILE>", "conformance.yaml of the connector; default beside it")
     .option("--profile <NAMES>", `some of ${profiles.join(",")}; default all but scale`, toProfiles)
@@ -56,7 +57,13 @@ export const buildConformance: CommandBuilder = (command, terminal) => {
     .option("--report <FORM>", `${formNames.join(", ")}; default text`, oneOf("report", formNames))
     .option("--out <FILE>", "write the report there; a short one is shown all the same")
     .addHelpText("after", "\nExample: svc conformance ./tickets --report html --out report.html")
-    .action((connector, options) => tryRules(connector, options, terminal));
+    .action((connector, options, { args: [, unexpected] }) => {
+      if (unexpected !== undefined)
+        throw new UsageError(
+          `unexpected "${printable(unexpected)}"; a program that speaks the Airbyte Protocol, in Node or whatever else, is tried as an image: svc conformance image:NAME, as docs/images.md shows`,
+        );
+      return tryRules(connector, options, terminal);
+    });
 };
 
 interface CommandFlags {
