@@ -45,7 +45,7 @@ export async function barriers(page: Page): Promise<string[]> {
 
 /** Everything that the page asked for has come. */
 export const loaded = (page: Page) =>
-  expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
+  expect.poll(() => page.locator("[aria-busy=true]").count(), { timeout: 30_000 }).toBe(0);
 
 export async function picture(page: Page, name: string): Promise<void> {
   if (pictures !== undefined) await page.screenshot({ path: `${pictures}/${name}.png` });

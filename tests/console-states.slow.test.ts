@@ -8,6 +8,7 @@ import { examples } from "../control/contract/examples.ts";
 import {
   type ConsoleInBrowser,
   executable,
+  loaded,
   look,
   picture,
   startConsole,
@@ -65,8 +66,11 @@ async function countRows(file: string, table: string): Promise<number> {
   return Number(found.getRows()[0]?.[0]);
 }
 
-const isAt = (page: Page, name: string | RegExp) =>
-  page.getByRole("heading", { level: 1, name }).waitFor();
+/** The page of this name, with all that it asked for. */
+async function isAt(page: Page, name: string | RegExp): Promise<void> {
+  await page.getByRole("heading", { level: 1, name }).waitFor();
+  await loaded(page);
+}
 
 describe.skipIf(executable === undefined)("states of the console (else: no Chromium)", () => {
   test.each(
