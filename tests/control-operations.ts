@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { examples } from "../control/contract/examples.ts";
 import { createSession } from "../control/members/sessions.ts";
 import { addMember, createUser } from "../control/members/workspaces.ts";
-import { createCertificateAuthority } from "../simulators/certificates.ts";
+import { sharedAuthority } from "../simulators/certificates.ts";
 import { startMailer } from "../simulators/mailer/mailer.ts";
 import { startSocial } from "../simulators/social/social.ts";
 import { startTaskapp } from "../simulators/taskapp/taskapp.ts";
@@ -25,7 +25,7 @@ import {
 
 /** A control layer with the providers that the requests need. */
 export async function startTestWorld() {
-  const authority = await createCertificateAuthority();
+  const authority = await sharedAuthority();
   const mailer = await startMailer({
     seed: 5,
     campaigns: 3,

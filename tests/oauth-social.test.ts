@@ -9,7 +9,7 @@ import {
   isAuthorizable,
   startAuthorization,
 } from "../runtime/host.ts";
-import { createCertificateAuthority } from "../simulators/certificates.ts";
+import { sharedAuthority } from "../simulators/certificates.ts";
 import { answerJson, createInstantClock, startProvider } from "../simulators/loopback.ts";
 
 const redirectUri = "https://svc.example.net/oauth/callback/conn_social";
@@ -24,7 +24,7 @@ async function readManifest(name: string) {
 test("an account of the social provider is connected in the region where it lives", async () => {
   const manifest = await readManifest("social");
   expect(isAuthorizable(manifest)).toBe(true);
-  const authority = await createCertificateAuthority();
+  const authority = await sharedAuthority();
   const certificate = await authority.issue(["accounts.zoho.in"]);
   const answer = {
     access_token: "access-canary",

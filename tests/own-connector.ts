@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { authorizationServerName, resourceServerName } from "../simulators/authorization/server.ts";
-import { createCertificateAuthority } from "../simulators/certificates.ts";
+import { sharedAuthority } from "../simulators/certificates.ts";
 import { answerJson, startProvider } from "../simulators/loopback.ts";
 import { svc } from "./served.ts";
 
@@ -98,7 +98,7 @@ export const copyConnector = (from: string, to: string) =>
 
 /** Accepts one token. */
 export async function startNotes() {
-  const authority = await createCertificateAuthority();
+  const authority = await sharedAuthority();
   const certificate = await authority.issue(["api.notes.example.com"]);
   const note = (id: number) => ({
     id: `n${id}`,

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import type { ControlOptions } from "../control/create-control.ts";
-import { createCertificateAuthority } from "../simulators/certificates.ts";
+import { sharedAuthority } from "../simulators/certificates.ts";
 import { type MailerSimulator, startMailer } from "../simulators/mailer/mailer.ts";
 import {
   startWebhook,
@@ -46,7 +46,7 @@ export interface ReverseEtlOptions extends Pick<ControlOptions, "database" | "jo
 export async function startReverseEtl(
   options: Partial<ReverseEtlOptions> = {},
 ): Promise<ReverseEtl> {
-  const authority = await createCertificateAuthority();
+  const authority = await sharedAuthority();
   const mailer = await startMailer({ seed: 5, lists: 2, subscribersPerList: 3, authority });
   const webhook = await startWebhook({ authority, ...options.webhook });
   const warehouses = await mkdtemp(join(tmpdir(), "svc-test-"));

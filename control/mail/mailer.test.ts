@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createCertificateAuthority } from "../../simulators/certificates.ts";
+import { sharedAuthority } from "../../simulators/certificates.ts";
 import { mailText, startSmtpServer } from "../../simulators/smtp-server.ts";
 import { createLog, silentLog } from "../services/log.ts";
 import { createMailer } from "./mailer.ts";
@@ -54,7 +54,7 @@ describe("a mailer", () => {
   test("sends nothing to another machine that offers no TLS, or that it does not trust", async () => {
     const account = { user: "svc", password: "mail-password-1" };
     await using plain = await startSmtpServer({ account });
-    const authority = await createCertificateAuthority();
+    const authority = await sharedAuthority();
     await using strange = await startSmtpServer({
       account,
       tls: await authority.issue(["mail.example.com"]),

@@ -1,7 +1,7 @@
 /** A declarative manifest as a connector: added, used like the others, replaced, removed. */
 import { systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createCertificateAuthority } from "../../simulators/certificates.ts";
+import { sharedAuthority } from "../../simulators/certificates.ts";
 import { answerJson, type Provider, startProvider } from "../../simulators/loopback.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { queryDestination } from "../../tests/control-pipelines.ts";
@@ -16,7 +16,7 @@ const id = "conn_orders";
 let provider: Provider;
 let api: TestControl;
 beforeAll(async () => {
-  const authority = await createCertificateAuthority();
+  const authority = await sharedAuthority();
   provider = await startProvider(
     ({ headers }, response) =>
       headers.authorization === `Bearer ${token}`

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { columnOf } from "../../fixtures/batches.ts";
 import { batchOfRows, linesOfBatch } from "../../fixtures/rows-as-batch.ts";
+import { choose } from "../../tests/effort.ts";
 import type { Batch, Column } from "../contract/batch.ts";
 import { secretViews } from "./secret-views.ts";
 import { createSecretRegistry, type SecretRegistry } from "./secrets.ts";
@@ -350,7 +351,7 @@ test("rows are the same rows after the filter, as lines and as columns", () => {
       expect(redacted).toBe(ofLines.redactLines(lines).toString());
       expect(ofColumns.hitCount).toBe(ofLines.hitCount);
     }),
-    { numRuns: 1_000 },
+    { numRuns: choose({ quick: 150, whole: 1_000 }) },
   );
 });
 

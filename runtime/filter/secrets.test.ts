@@ -2,6 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { batchOfRows, linesOfBatch } from "../../fixtures/rows-as-batch.ts";
+import { choose } from "../../tests/effort.ts";
 import { secretViews } from "./secret-views.ts";
 import { createSecretRegistry } from "./secrets.ts";
 
@@ -129,7 +130,7 @@ describe("redactLines", () => {
         expect(inBatch.split("\n")).toHaveLength(rows.length + 1);
         expect(registry.contains(Buffer.from(inBatch))).toBe(false);
       }),
-      { numRuns: 500 },
+      { numRuns: choose({ quick: 100, whole: 500 }) },
     );
   });
 });
@@ -172,7 +173,7 @@ describe("redactText", () => {
         ),
         (parts) => !registry.contains(Buffer.from(registry.redactText(parts.join("")))),
       ),
-      { numRuns: 1_000 },
+      { numRuns: choose({ quick: 200, whole: 1_000 }) },
     );
   });
 });

@@ -1,4 +1,7 @@
 import { describeDeletes } from "../../../tests/destination-deletes.ts";
 import { openDuckdbPlace } from "../../../tests/duckdb-place.ts";
+import { choose } from "../../../tests/effort.ts";
 
-describeDeletes("duckdb", openDuckdbPlace, { runCount: 12 });
+describeDeletes("duckdb", openDuckdbPlace, {
+  runCount: choose({ quick: 4, whole: 12 }),
+});

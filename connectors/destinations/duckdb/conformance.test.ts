@@ -1,3 +1,4 @@
 import { conformance } from "svc-connectors/conformance/vitest";
+import { kitOptions } from "../../../tests/effort.ts";
 
-await conformance("duckdb");
+await conformance("duckdb", kitOptions);

@@ -3,6 +3,7 @@ import addFormats from "ajv-formats";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createLineWriter, fieldsOf } from "../../../fixtures/written-rows.ts";
+import { choose } from "../../../tests/effort.ts";
 import type { JsonSchema, JsonValue } from "../../contract/json.ts";
 import { isJsonEqual, parseExact } from "../../wire/exact-json.ts";
 import { compileRecordWriter } from "./writer.ts";
@@ -245,7 +246,7 @@ test("property: what is written without a note is valid for Ajv", () => {
       if (nulledCount === 0)
         expect({ data, isValid: isValid(schema, data) }).toEqual({ data, isValid: true });
     }),
-    { numRuns: 1_500 },
+    { numRuns: choose({ quick: 300, whole: 1_500 }) },
   );
 });
 
@@ -256,7 +257,7 @@ test("property: what Ajv rejects is noted, what it accepts is not", () => {
         isValid(schema, { value: JSON.parse(JSON.stringify(value)) }),
       );
     }),
-    { numRuns: 1_500 },
+    { numRuns: choose({ quick: 300, whole: 1_500 }) },
   );
 });
 
