@@ -11,11 +11,12 @@ import { createLinkCode } from "../control/contract/ids.ts";
 import { createServer } from "../control/http/server.ts";
 import { createSession } from "../control/members/sessions.ts";
 import { findChromium } from "../simulators/authorization/chromium.ts";
-import { createCertificateAuthority } from "../simulators/certificates.ts";
+import { sharedAuthority } from "../simulators/certificates.ts";
 import { startMailer } from "../simulators/mailer/mailer.ts";
 import { startSocial } from "../simulators/social/social.ts";
 import { startWebhook } from "../simulators/webhook/webhook.ts";
 import { startTestControl } from "./control.ts";
+import { choose } from "./effort.ts";
 
 export const executable = findChromium();
 /** Pictures for people to look at; nobody compares them. */
@@ -56,6 +57,15 @@ const settled = `Promise.allSettled(document.getAnimations()
   .filter((one) => one.effect?.getComputedTiming().endTime !== Infinity)
   .map((one) => one.finished))`;
 
+/** Where a page is searched for barriers, which takes longest of all. */
+const examined = choose<readonly (readonly [width: number, scheme: "light" | "dark"])[]>({
+  quick: [[360, "dark"]],
+  whole: [
+    [360, "dark"],
+    [1440, "light"],
+  ],
+});
+
 /** Looks at a page as it is: wide and narrow, light and dark. Nothing is in anybody's way. */
 export async function look(page: Page, name: string): Promise<void> {
   await loaded(page);
@@ -72,7 +82,7 @@ export async function look(page: Page, name: string): Promise<void> {
       // What comes or goes is neither here nor there: its colours are of the moment.
       await page.evaluate(settled);
       // Each width in one of both: together they see all that there is.
-      if ((width === 360) === (colorScheme === "dark"))
+      if (examined.some(([at, scheme]) => at === width && scheme === colorScheme))
         expect(await barriers(page), `${name} at ${width}, ${colorScheme}`).toEqual([]);
     }
     await page.emulateMedia({ colorScheme: "light" });
@@ -107,7 +117,7 @@ export async function startConsole(executablePath: string) {
   const folder = await mkdtemp(join(tmpdir(), "console-"));
   const door = await openDoor();
   const { url } = door;
-  const authority = await createCertificateAuthority();
+  const authority = await sharedAuthority();
   const [, mailer, social, webhook] = await Promise.all([
     buildConsole(folder),
     startMailer({ authority, seed: 5, campaigns: 6, lists: 2, subscribersPerList: 40 }),

@@ -73,7 +73,8 @@ async function tabTo(page: Page, name: string): Promise<void> {
 }
 
 describe.skipIf(executable === undefined)("work in the console (else: no Chromium)", () => {
-  test("a job that fails says why; the page of its source mends it, and a wrong secret takes no good one's place", async () => {
+  test("a job that fails says why; the page of its source mends it, and a wrong secret takes no good one's place", async (task) => {
+    skipUnlessWhole(task);
     const { page, complaints, context } = await at.signedIn();
     await page.goto(`${at.url}/#/sources/${source}`);
     await page.getByRole("textbox", { name: "API token" }).fill("wrong-token-of-somebody");
@@ -103,7 +104,8 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await context.close();
   });
 
-  test("one stream is read anew from the pipeline's page, and others are left alone", async () => {
+  test("one stream is read anew from the pipeline's page, and others are left alone", async (task) => {
+    skipUnlessWhole(task);
     const { page, context } = await at.signedIn();
     await page.goto(`${at.url}/#/pipelines/${pipeline}`);
     await page.getByRole("button", { name: "More actions" }).click();
@@ -256,7 +258,8 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await context.close();
   });
 
-  test("an account is connected in the provider's window, and its brands and channels must be chosen", async () => {
+  test("an account is connected in the provider's window, and its brands and channels must be chosen", async (task) => {
+    skipUnlessWhole(task);
     const { page, complaints, context } = await at.signedIn();
     await page.goto(`${at.url}/#/sources/new/conn_social`);
     await page.getByLabel("Region").waitFor();
@@ -287,7 +290,8 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await context.close();
   });
 
-  test("a window that the browser blocks is opened by hand, and what was begun can be given up", async () => {
+  test("a window that the browser blocks is opened by hand, and what was begun can be given up", async (task) => {
+    skipUnlessWhole(task);
     const { page, complaints, context } = await at.signedIn();
     await page.evaluate("window.open = () => null");
     await page.getByRole("link", { name: "Sources", exact: true }).first().click();
@@ -305,7 +309,8 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await context.close();
   });
 
-  test("rows are sent back out: a model, a receiver, what would be sent, and the rows that were refused", async () => {
+  test("rows are sent back out: a model, a receiver, what would be sent, and the rows that were refused", async (task) => {
+    skipUnlessWhole(task);
     const { page, complaints, context } = await at.signedIn();
     await page.goto(`${at.url}/#/activations`);
     await page.getByRole("link", { name: "Write a model" }).click();
@@ -400,7 +405,8 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await context.close();
   });
 
-  test("a connector that was added shows the kit's report, which an administrator gives it", async () => {
+  test("a connector that was added shows the kit's report, which an administrator gives it", async (task) => {
+    skipUnlessWhole(task);
     const { manifest } = examples["connector.update"] as { manifest: string };
     await at.must("POST", "/connectors", { body: { name: "orders", manifest } });
     const { page, complaints, context } = await at.signedIn();
@@ -547,7 +553,8 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await context.close();
   });
 
-  test("a server that restarts takes away nothing that was typed", async () => {
+  test("a server that restarts takes away nothing that was typed", async (task) => {
+    skipUnlessWhole(task);
     const { page, context } = await at.signedIn();
     await page.goto(`${at.url}/#/destinations/new/conn_duckdb`);
     await page.getByLabel("File").fill("through-a-restart");

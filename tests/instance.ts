@@ -9,10 +9,10 @@ import { databaseImage } from "./database-image.ts";
 
 /**
  * Puts a database with all tables and no rows there, and a key file. `svc serve` still makes its
- * first user and says the first token.
+ * first user and says the first token. `data`: as `--data` names it.
  */
-export async function prepareInstance(cwd: string): Promise<void> {
-  const folder = join(cwd, ".svc");
+export async function prepareInstance(cwd: string, data = ".svc"): Promise<void> {
+  const folder = join(cwd, data);
   const database = join(folder, "database");
   await mkdir(database, { recursive: true, mode: 0o700 });
   await openKeyring(join(folder, "keys.json"), { create: true });

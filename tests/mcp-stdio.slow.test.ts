@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nameTools } from "../control/mcp/tools.ts";
 import { operations } from "../control/operations/index.ts";
 import { operationCases, startTestWorld, type TestWorld } from "./control-operations.ts";
-import { skipUnlessWhole } from "./effort.ts";
+import { choose, skipUnlessWhole } from "./effort.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const { NODE_COMPILE_CACHE = "" } = process.env;
@@ -35,10 +35,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-describe.each([
+const eras = [
   ["the stateless protocol", { pin: "2026-07-28" }],
   ["the protocol before it", "legacy"],
-] as const)("svc mcp, with %s", (_era, mode) => {
+] as const;
+
+describe.each(
+  choose<readonly (typeof eras)[number][]>({ quick: eras.slice(0, 1), whole: eras }),
+)("svc mcp, with %s", (_era, mode) => {
   const connect = async () => {
     const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
     const env = { ...environment, NODE_COMPILE_CACHE };

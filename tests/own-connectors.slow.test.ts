@@ -437,7 +437,8 @@ describe.skipIf(findPostgres() === undefined)("with a server and a worker on Pos
   });
   afterAll(() => postgres?.stop());
 
-  test("the worker learns of it, and runs only the code that was added, as it has it itself", async () => {
+  test("the worker learns of it, and runs only the code that was added, as it has it itself", async (context) => {
+    skipUnlessWhole(context);
     const name = await installPacked(connector, folder);
     const host = join(folder, "host");
     await copyConnector(join(folder, "node_modules"), join(host, "node_modules"));

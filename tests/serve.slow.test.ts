@@ -207,6 +207,7 @@ describe("svc serve", () => {
       code: 2,
       stderr: expect.stringContaining("there is no instance in"),
     });
+    await prepareInstance(cwd);
     await using served = await startServe({ cwd });
 
     const second = await svc({ cwd }, "serve", "--port", "0");
@@ -217,6 +218,7 @@ describe("svc serve", () => {
     const busy = createServer().listen(0, "127.0.0.1");
     await once(busy, "listening");
     const { port } = busy.address() as { port: number };
+    await prepareInstance(cwd, "other");
     const taken = await svc({ cwd }, "serve", "--data", "other", "--port", String(port));
     busy.close();
     expect(taken).toMatchObject({

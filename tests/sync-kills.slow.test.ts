@@ -111,7 +111,7 @@ describe.skipIf(findPostgres() === undefined)(`a job that is killed (seed ${seed
     },
   );
 
-  test.each(choose({ quick: ["postgres"], whole: ["duckdb", "postgres"] } as const))(
+  test.each(choose({ quick: [], whole: ["duckdb", "postgres"] } as const))(
     "that clears, or resets, in its worker, into %s, leaves empty tables, or the truth",
     { timeout: forever },
     async (kind) => {

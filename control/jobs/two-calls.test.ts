@@ -317,7 +317,7 @@ describe("two calls and a sync", () => {
       only: fc.option(fc.constant(["people"]), { nil: undefined, freq: 6 }),
     });
     await fc.assert(fc.asyncProperty(steps, first, play), {
-      numRuns: choose({ quick: 8, whole: 30 }),
+      numRuns: choose({ quick: 4, whole: 30 }),
       endOnFailure: true,
     });
   });

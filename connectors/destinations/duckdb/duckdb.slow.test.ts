@@ -184,7 +184,10 @@ function createRandom(from: number): () => number {
 }
 
 test.each(
-  modes.map((mode, index) => ({ ...mode, index })),
+  choose<readonly Mode[]>({ quick: modes.slice(0, 2), whole: modes }).map((mode, index) => ({
+    ...mode,
+    index,
+  })),
 )("$mode, $into, resumable $isResumable: killed at any statement, the table is the truth, and never half of it", async ({
   index,
   ...mode
