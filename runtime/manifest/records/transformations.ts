@@ -86,8 +86,7 @@ function compileAdd(step: Component): Transform {
   });
   return (record, scope) => {
     for (const { path, evaluate } of fields)
-      if (!condition || condition.text(scope) === "" || condition.holds(scope))
-        put(record, path, evaluate(scope));
+      if (!condition || condition.holds(scope)) put(record, path, evaluate(scope));
   };
 }
 
