@@ -20,7 +20,7 @@ import { addJob, attemptRows, claim, jobRow } from "../../tests/control-jobs.ts"
 import { addDestination, addPipeline, queryDestination } from "../../tests/control-pipelines.ts";
 import { firstLine, killed, startProgram } from "../../tests/control-process.ts";
 import { addCredential, addSource } from "../../tests/control-rows.ts";
-import { choose } from "../../tests/effort.ts";
+import { skipUnlessWhole } from "../../tests/effort.ts";
 import type { WorkerOptions } from "../../tests/job-process.ts";
 import type { ControlOptions } from "../create-control.ts";
 import { findPipeline } from "../pipelines/rows.ts";
@@ -244,9 +244,11 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
       ["postgres", [12]],
       ["duckdb", [5, 16]],
     ] as const;
-    test.each(
-      choose<readonly (typeof places)[number][]>({ quick: [], whole: places }),
-    )("into %s loses its job to another, and nothing else", async (kind, kills) => {
+    test.for(
+      places,
+    )("into %s loses its job to another, and nothing else", async (place, context) => {
+      skipUnlessWhole(context);
+      const [kind, kills] = place;
       const { api, options } = await open();
       await using _api = api;
       const { services } = api.control;
