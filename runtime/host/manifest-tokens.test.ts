@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,6 +81,34 @@ test("tokens that a provider mints reach it again, and never the manifest", asyn
     for (const { seen } of rows) {
       const known = Buffer.from(String(seen), "base64").toString();
       for (const token of [minted, session]) expect(known).not.toContain(token);
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test("a token that the host signs is made anew for each run, with the key of that run", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "svc-manifest-tokens-"));
+  try {
+    const signing = `{ type: JwtAuthenticator, secret_key: "{{ config.secret }}", algorithm: HS256, jwt_payload: { iss: shop } }`;
+    const [head = "", tail = ""] = manifest.split(/streams:\n[^]*(?=\nspec:)/);
+    await writeFile(
+      join(folder, "signed.yaml"),
+      `${head.replace("[refreshed]", "[signed]")}streams:\n${stream("signed", signing)}${tail}`,
+    );
+    await using provider = await startProvider((_, response) =>
+      answerJson(response, 200, { data: [{ id: 1 }] }),
+    );
+    const clock = createInstantClock(Date.UTC(2026, 0, 15));
+    await using host = createHost({ clock, sandbox: "inline", seams: provider.seams });
+    const connector = findConnector(join(folder, "signed.yaml"), "/");
+    const keys = [secret, `another-${secret}`];
+    for (const key of keys) await host.check(connector, { secret: key });
+    const tokens = provider.received.map(({ headers }) => headers.authorization?.split(" ").at(-1));
+    for (const [index, key] of keys.entries()) {
+      const [header, payload, signature] = tokens[index]?.split(".") ?? [];
+      const hmac = createHmac("sha256", key).update(`${header}.${payload}`);
+      expect(signature).toBe(hmac.digest("base64url"));
     }
   } finally {
     await rm(folder, { recursive: true, force: true });

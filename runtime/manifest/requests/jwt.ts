@@ -27,8 +27,11 @@ export interface TokenRequest {
   readonly text: string;
 }
 
-/** Gives the same token until half of its life is over: each one is a secret of the run. */
-export function compileToken(auth: Component): (scope: Scope, nowMs: number) => TokenRequest {
+/** What a run tells the time by. */
+type Context = { readonly clock: { now(): number } };
+
+/** Gives a run the same token until half of its life is over: each one is a secret of the run. */
+export function compileToken(auth: Component): (scope: Scope, ctx: Context) => TokenRequest {
   const algorithm = auth.get("algorithm");
   if (typeof algorithm !== "string" || !isJwtAlgorithm(algorithm))
     throw invalid(auth.at("algorithm"), "must be an algorithm of JSON Web Tokens, as RS256");
@@ -44,9 +47,10 @@ export function compileToken(auth: Component): (scope: Scope, nowMs: number) => 
   const type = compileTemplate(typ, auth.at("jwt_headers.typ"));
   const duration = Number(auth.get("token_duration") ?? usualDuration);
   const encode = auth.template("base64_encode_secret_key");
-  let kept: { readonly made: TokenRequest; readonly untilMs: number } | undefined;
-  return (scope, nowMs) => {
-    if (kept && nowMs < kept.untilMs) return kept.made;
+  let kept: { made: TokenRequest; untilMs: number; ctx: Context } | undefined;
+  return (scope, ctx) => {
+    const nowMs = ctx.clock.now();
+    if (kept?.ctx === ctx && nowMs < kept.untilMs) return kept.made;
     const now = Math.floor(nowMs / 1000);
     const unsigned: UnsignedToken = {
       standIn: randomUUID().replaceAll("-", ""),
@@ -58,7 +62,7 @@ export function compileToken(auth: Component): (scope: Scope, nowMs: number) => 
     };
     const word = prefix?.text(scope) ?? "";
     const text = word === "" ? unsigned.standIn : `${word} ${unsigned.standIn}`;
-    kept = { made: { unsigned, text }, untilMs: nowMs + Math.max(1, duration / 2) * 1000 };
+    kept = { made: { unsigned, text }, ctx, untilMs: nowMs + Math.max(1, duration / 2) * 1000 };
     return kept.made;
   };
 }
@@ -68,8 +72,8 @@ export function compileJwt(auth: Component) {
   const option = auth.child("request_option", "RequestOption");
   const inject = option && compileInject(option);
   return {
-    sign(added: Added, scope: Scope, ctx: { readonly clock: { now(): number } }): void {
-      const { unsigned, text } = tokenOf(scope, ctx.clock.now());
+    sign(added: Added, scope: Scope, ctx: Context): void {
+      const { unsigned, text } = tokenOf(scope, ctx);
       added.jwt = unsigned;
       if (inject) inject(added, text, scope);
       else added.header.Authorization = text;

@@ -53,7 +53,7 @@ export function compileOAuth(auth: Component): Authenticator {
     const given = Object.fromEntries(
       Object.entries(headers(scope)).map(([name, value]) => [name.toLowerCase(), toText(value)]),
     );
-    const signed = tokenOf?.(scope, ctx.clock.now());
+    const signed = tokenOf?.(scope, ctx);
     const standard: Record<string, PlainValue> = {
       [names.grant.text(scope)]: values.grant.text(scope),
       // Who signs in by a header says it there.
