@@ -91,7 +91,7 @@ test("a token that the host signs is made anew for each run, with the key of tha
   const folder = await mkdtemp(join(tmpdir(), "svc-manifest-tokens-"));
   try {
     const signing = `{ type: JwtAuthenticator, secret_key: "{{ config.secret }}", algorithm: HS256, jwt_payload: { iss: shop } }`;
-    const [head = "", tail = ""] = manifest.split(/streams:\n[^]*(?=\nspec:)/);
+    const [head = "", tail = ""] = manifest.split(/streams:\n[\s\S]*(?=\nspec:)/);
     await writeFile(
       join(folder, "signed.yaml"),
       `${head.replace("[refreshed]", "[signed]")}streams:\n${stream("signed", signing)}${tail}`,
