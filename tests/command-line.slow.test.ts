@@ -2,15 +2,14 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { DuckDBInstance } from "@duckdb/node-api";
 import * as conformance from "svc-connectors/conformance";
 import * as control from "svc-connectors/control";
-import { type CommandBuilder, createHost, systemClock } from "svc-connectors/host";
+import { createHost } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildDemo } from "../demo/demo.ts";
-import { main } from "../runtime/cli/main.ts";
 import { type MailerSimulator, startMailer } from "../simulators/mailer/mailer.ts";
+import { commandsOf, runCommand } from "./command.ts";
 
 let mailer: MailerSimulator;
 let folder: string;
@@ -29,38 +28,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const builders = Object.entries({ ...conformance, ...control, buildDemo }).flatMap(
-  ([name, value]) =>
-    name.startsWith("build")
-      ? [[name.slice(5).toLowerCase(), value as CommandBuilder] as const]
-      : [],
-);
-const commands = Object.fromEntries(
-  builders.map(([name, builder]) => [name, { summary: `the ${name}`, load: async () => builder }]),
-);
+const commands = commandsOf(conformance, control, { buildDemo });
 
 async function svc(...args: string[]) {
-  const texts = { stdout: "", stderr: "" };
-  const capture = (name: keyof typeof texts) =>
-    new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        texts[name] += chunk.toString();
-        done();
-      },
-    });
-  const environment = {
-    stdout: capture("stdout"),
-    stderr: capture("stderr"),
-    createHost: (options: Parameters<typeof createHost>[0]) =>
-      createHost({ ...options, seams: mailer.seams }),
-    clock: systemClock,
+  const ran = await runCommand(args, {
     cwd: folder,
-    isTTY: false,
-    onSignal: () => ({ [Symbol.dispose]: () => {} }),
-  };
-  const code = await main(args, environment, commands);
-  expect(texts.stdout + texts.stderr).not.toContain(mailer.token.slice(6, 26));
-  return { code, ...texts };
+    commands,
+    createHost: (options) => createHost({ ...options, seams: mailer.seams }),
+  });
+  expect(ran.stdout + ran.stderr).not.toContain(mailer.token.slice(6, 26));
+  return ran;
 }
 
 test("check says that a configuration works, and why one does not", async () => {
@@ -188,7 +165,7 @@ test("run speaks the Airbyte Protocol: a catalog from discover, records, states 
 const own = ["read", "check", "discover", "spec", "config", "run", "version", "completion"];
 test.each([
   ...own,
-  ...builders.map(([name]) => name),
+  ...Object.keys(commands),
 ])("svc %s --help says what it is, and what each word and flag means", async (name) => {
   const { code, stdout } = await svc(name, "--help");
   expect(code).toBe(0);

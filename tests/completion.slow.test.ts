@@ -3,12 +3,11 @@ import { execFile, execFileSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { promisify } from "node:util";
 import * as conformance from "svc-connectors/conformance";
 import * as control from "svc-connectors/control";
-import { type CommandBuilder, createHost, main, systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { commandsOf, runCommand } from "./command.ts";
 
 const run = promisify(execFile);
 const isThere = (shell: string) => {
@@ -19,18 +18,7 @@ const isThere = (shell: string) => {
     return false;
   }
 };
-const commands = Object.fromEntries(
-  Object.entries({ ...conformance, ...control }).flatMap(([name, value]) =>
-    name.startsWith("build")
-      ? [
-          [
-            name.slice(5).toLowerCase(),
-            { summary: `It's ${name}: "x"`, load: async () => value as CommandBuilder },
-          ],
-        ]
-      : [],
-  ),
-);
+const commands = commandsOf(conformance, control);
 
 /** Completion tells what it offers instead of drawing it. */
 const zshTerminal = `
@@ -51,32 +39,14 @@ beforeAll(async () => {
   await writeFile(join(folder, "my db.yaml"), "");
   await writeFile(join(folder, "terminal.zsh"), zshTerminal);
   for (const shell of ["bash", "zsh", "fish"]) {
-    const { code, text } = await svc("completion", shell);
+    const { code, stdout } = await svc("completion", shell);
     expect(code).toBe(0);
-    await writeFile(join(folder, `svc.${shell}`), text);
+    await writeFile(join(folder, `svc.${shell}`), stdout);
   }
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function svc(...argv: string[]) {
-  let text = "";
-  const stream = new Writable({
-    write(chunk: Buffer, _, done) {
-      text += chunk.toString();
-      done();
-    },
-  });
-  const environment = {
-    stdout: stream,
-    stderr: stream,
-    createHost,
-    clock: systemClock,
-    cwd: folder,
-    isTTY: false,
-    onSignal: () => ({ [Symbol.dispose]: () => {} }),
-  };
-  return { code: await main(argv, environment, commands), text };
-}
+const svc = (...argv: string[]) => runCommand(argv, { cwd: folder, commands });
 
 const options = () => ({ cwd: folder, timeout: 60_000 });
 
@@ -138,26 +108,27 @@ describe.each(
 });
 
 test("every command and flag that the help shows is in the script", async () => {
-  const { text } = await svc("completion", "bash");
+  const { stdout: script } = await svc("completion", "bash");
   for (const name of ["", ...Object.keys(commands)]) {
-    const { text: help } = await svc(...(name === "" ? ["--help"] : [name, "--help"]));
+    const { stdout: help } = await svc(...(name === "" ? ["--help"] : [name, "--help"]));
     for (const [, flag] of help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm))
-      expect(text).toContain(flag);
+      expect(script).toContain(flag);
   }
 });
 
 test("another shell is refused, and the help says where each looks", async () => {
   expect(await svc("completion", "tcsh")).toEqual({
     code: 2,
-    text: "svc: the shell must be one of bash, zsh, fish\n",
+    stdout: "",
+    stderr: "svc: the shell must be one of bash, zsh, fish\n",
   });
-  expect((await svc("completion", "--help")).text).toContain("bash-completion/completions/svc");
+  expect((await svc("completion", "--help")).stdout).toContain("bash-completion/completions/svc");
 });
 
 test("a flag takes a value everywhere or nowhere, as the scripts assume", async () => {
-  const { text } = await svc("completion", "fish");
+  const { stdout: script } = await svc("completion", "fish");
   const takes = new Map<string, boolean>();
-  for (const [, flag = "", value] of text.matchAll(/ -l (\S+)( -x| -r)?/g)) {
+  for (const [, flag = "", value] of script.matchAll(/ -l (\S+)( -x| -r)?/g)) {
     const before = takes.get(flag) ?? value !== undefined;
     expect(`${flag} ${value !== undefined}`).toBe(`${flag} ${before}`);
     takes.set(flag, before);

@@ -6,15 +6,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
-import {
-  builtInSources,
-  type CliEnvironment,
-  createHost,
-  type HostOptions,
-  main,
-  systemClock,
-} from "svc-connectors/host";
+import { builtInSources, createHost, type HostOptions } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startBankdata } from "../simulators/bankdata/bankdata.ts";
 import { startMailer } from "../simulators/mailer/mailer.ts";
@@ -22,6 +14,7 @@ import { findMariadb, startMariadb } from "../simulators/mariadb-server.ts";
 import { findPostgres, startPostgres } from "../simulators/postgres-server.ts";
 import { startSocial } from "../simulators/social/social.ts";
 import { startTaskapp } from "../simulators/taskapp/taskapp.ts";
+import { runCommand, type Surroundings } from "./command.ts";
 import { choose } from "./effort.ts";
 
 interface Account extends AsyncDisposable {
@@ -97,28 +90,6 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function svc(argv: readonly string[], changes: Partial<CliEnvironment> = {}) {
-  const texts = { stdout: "", stderr: "" };
-  const into = (name: keyof typeof texts) =>
-    new Writable({
-      write(chunk: Buffer, _, done) {
-        texts[name] += chunk.toString();
-        done();
-      },
-    });
-  const code = await main(argv, {
-    stdout: into("stdout"),
-    stderr: into("stderr"),
-    createHost,
-    clock: systemClock,
-    cwd: folder,
-    isTTY: false,
-    onSignal: () => ({ [Symbol.dispose]: () => {} }),
-    ...changes,
-  });
-  return { code, ...texts };
-}
-
 test.each(
   choose({ quick: ["postgres"], whole: builtInSources.map(({ name }) => name) }),
 )("svc config %s is filled in, checked and read with", async (name) => {
@@ -126,7 +97,7 @@ test.each(
   const open = accounts[name];
   if (!open) return expect(name === "mysql" ? findMariadb() : findPostgres()).toBeUndefined();
   await using account = await open();
-  let { stdout: text } = await svc(["config", name]);
+  let { stdout: text } = await runCommand(["config", name], { cwd: folder });
   for (const [setting, value] of Object.entries(account.values)) {
     const secret = new RegExp(`^${setting}: \\{ \\$file: (\\./${name}-[a-z-]+\\.txt) \\}$`, "m");
     const [, file] = secret.exec(text) ?? [];
@@ -138,7 +109,8 @@ test.each(
     }
   }
   await writeFile(join(folder, `${name}.yaml`), text);
-  const environment: Partial<CliEnvironment> = {
+  const surroundings: Surroundings = {
+    cwd: folder,
     createHost: ({ settings, ...options }) =>
       createHost({
         ...options,
@@ -150,12 +122,12 @@ test.each(
       }),
   };
   const config = ["--config", `${name}.yaml`];
-  expect(await svc(["check", name, ...config], environment)).toMatchObject({
+  expect(await runCommand(["check", name, ...config], surroundings)).toMatchObject({
     code: 0,
     stderr: "",
   });
   const out = join(folder, `${name}-rows`);
   const read = ["read", name, ...config, "--streams", account.stream, "--out", out];
-  expect(await svc(read, environment)).toMatchObject({ code: 0 });
+  expect(await runCommand(read, surroundings)).toMatchObject({ code: 0 });
   expect(await readdir(out)).toContain(`${account.stream}.jsonl`);
 });

@@ -80,20 +80,19 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     const cwd = await mkdtemp(join(tmpdir(), "svc-image-test-"));
     const read = () =>
       runCommand(
-        undefined,
-        cwd,
         [
           ...["read", "image:svc-test-reference", "--config", "c.json", "--out", "x.duckdb"],
           ...["--incremental", "--allow-host", "api.notes.example.com"],
         ],
         {
+          cwd,
           createHost: (options) => createHost({ ...options, seams: provider.seams }),
         },
       );
     try {
       await writeFile(join(cwd, "c.json"), JSON.stringify({ api_token: token }));
       const first = await read();
-      expect([first.code, first.err]).toEqual([0, expect.anything()]);
+      expect([first.code, first.stderr]).toEqual([0, expect.anything()]);
       book = notebook;
       const count = provider.received.length;
       expect(await read()).toMatchObject({ code: 0 });

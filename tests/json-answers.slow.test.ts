@@ -5,33 +5,20 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import * as control from "svc-connectors/control";
-import { type CommandBuilder, createHost, systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { locate, openInstance } from "../control/commands/instance.ts";
 import { askInstance } from "../control/operator/ask.ts";
 import { serveOperator, socketPath } from "../control/operator/channel.ts";
 import { createOperator } from "../control/operator/operator.ts";
 import { silentLog } from "../control/services/log.ts";
-import { main } from "../runtime/cli/main.ts";
+import { commandsOf, runCommand } from "./command.ts";
 import { prepareInstance } from "./instance.ts";
 
 const counting = fileURLToPath(new URL("../fixtures/counting", import.meta.url));
 const canary = "canary-Zq7-Token-0123456789";
-const commands = Object.fromEntries(
-  Object.entries(control).flatMap(([name, value]) =>
-    name.startsWith("build")
-      ? [
-          [
-            name.slice(5).toLowerCase(),
-            { summary: name, load: async () => value as CommandBuilder },
-          ],
-        ]
-      : [],
-  ),
-);
+const commands = commandsOf(control);
 
 let cwd: string;
 const opened = new AsyncDisposableStack();
@@ -53,26 +40,9 @@ beforeAll(async () => {
 afterAll(() => opened.disposeAsync());
 
 async function svc(...argv: string[]) {
-  const texts = { stdout: "", stderr: "" };
-  const into = (name: keyof typeof texts) =>
-    new Writable({
-      write(chunk: Buffer, _, done) {
-        texts[name] += chunk.toString();
-        done();
-      },
-    });
-  const environment = {
-    stdout: into("stdout"),
-    stderr: into("stderr"),
-    createHost,
-    clock: systemClock,
-    cwd,
-    isTTY: false,
-    onSignal: () => ({ [Symbol.dispose]: () => {} }),
-  };
-  const code = await main(argv, environment, commands);
-  expect(texts.stdout + texts.stderr).not.toContain(canary);
-  return { code, ...texts };
+  const ran = await runCommand(argv, { cwd, commands });
+  expect(ran.stdout + ran.stderr).not.toContain(canary);
+  return ran;
 }
 
 /** One line, one document, names of one form. */

@@ -5,14 +5,14 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
-import { createHost, main, systemClock } from "svc-connectors/host";
+import { createHost } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openKit } from "../conformance/kit.ts";
 import { buildNew } from "../conformance/new/command.ts";
 import { buildRecord } from "../conformance/recorder/command.ts";
 import { answerNotes, notebook } from "../fixtures/reference/provider.ts";
 import { startServer } from "../simulators/simulator/server.ts";
+import { runCommand } from "./command.ts";
 import { choose } from "./effort.ts";
 
 const token = "nts_live_8Kq2Xw7Rt5Yu9Io3Pa6Sd";
@@ -29,17 +29,6 @@ beforeAll(async () => {
 });
 afterAll(() => rm(parent, { recursive: true, force: true }));
 
-function sink() {
-  const chunks: string[] = [];
-  const stream = new Writable({
-    write(chunk, _, done) {
-      chunks.push(String(chunk));
-      done();
-    },
-  });
-  return { stream, text: () => chunks.join("") };
-}
-
 /** `svc …` in this process, with the notebook for its provider. */
 async function svc(cwd: string, ...args: readonly string[]) {
   await using server = await startServer({
@@ -51,25 +40,18 @@ async function svc(cwd: string, ...args: readonly string[]) {
       return { status, headers: { "content-type": "application/json" }, body: Buffer.from(body) };
     },
   });
-  const [stdout, stderr] = [sink(), sink()];
-  const environment = {
-    ...{ stdout: stdout.stream, stderr: stderr.stream, clock: systemClock, cwd, isTTY: false },
-    createHost: (options: Parameters<typeof createHost>[0]) =>
+  return await runCommand(args, {
+    cwd,
+    commands: { new: buildNew, record: buildRecord },
+    createHost: (options) =>
       createHost({ ...options, sandbox: "inline", seams: { ...server.seams, ...options?.seams } }),
-    onSignal: () => ({ [Symbol.dispose]: () => undefined }),
-  };
-  const more = {
-    new: { summary: "", load: async () => buildNew },
-    record: { summary: "", load: async () => buildRecord },
-  };
-  const code = await main(args, environment, more);
-  return { code, out: stdout.text(), err: stderr.text() };
+  });
 }
 
 /** A made one in a folder of its own, with settings of a live account. */
 async function makeOne(settings: object = {}): Promise<string> {
   const cwd = await mkdtemp(join(parent, "made-"));
-  expect(await svc(cwd, "new", "source-tickets.yaml")).toMatchObject({ code: 0, err: "" });
+  expect(await svc(cwd, "new", "source-tickets.yaml")).toMatchObject({ code: 0, stderr: "" });
   const folder = join(cwd, "source-tickets");
   await writeFile(join(folder, "config.json"), JSON.stringify({ api_token: token, ...settings }));
   return folder;
@@ -88,12 +70,12 @@ test("it loads, and check, discover and read work on it", async () => {
   const configured = [manifest, "--config", "config.json"];
   expect(await svc(folder, "spec", manifest)).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/^api_token +required; secret/),
+    stdout: expect.stringMatching(/^api_token +required; secret/),
   });
-  expect(await svc(folder, "check", ...configured)).toMatchObject({ code: 0, err: "" });
-  const { out } = await svc(folder, "discover", ...configured);
-  expect(out).toMatch(/\nnotes .* incremental +updated_at\n/);
-  expect(out).toMatch(/\nmembers .* folder_id, id /);
+  expect(await svc(folder, "check", ...configured)).toMatchObject({ code: 0, stderr: "" });
+  const { stdout } = await svc(folder, "discover", ...configured);
+  expect(stdout).toMatch(/\nnotes .* incremental +updated_at\n/);
+  expect(stdout).toMatch(/\nmembers .* folder_id, id /);
   expect(await svc(folder, "read", ...configured, "--out", "rows")).toMatchObject({ code: 0 });
   const rowsOf = async (stream: string) =>
     (await readFile(join(folder, "rows", `${stream}.jsonl`), "utf8")).trim().split("\n");
@@ -112,22 +94,22 @@ test("it meets the kit's rules as made, and recorded anew", async () => {
   for (const name of await readdir(join(folder, "fixtures")))
     await rm(join(folder, "fixtures", name));
   const recorded = await svc(folder, "record", manifest, "--config", "config.json");
-  expect(recorded).toMatchObject({ code: 0, err: "" });
-  expect(recorded.out).not.toContain("conformance.yaml");
+  expect(recorded).toMatchObject({ code: 0, stderr: "" });
+  expect(recorded.stdout).not.toContain("conformance.yaml");
   expect((await tryRules(folder)).verdict).toBe("passed");
 });
 
 test("settings that were recorded otherwise than conformance.yaml has them are told", async () => {
   const folder = await makeOne({ page_size: 50 });
-  const { code, out } = await svc(folder, "record", manifest, "--config", "config.json");
+  const { code, stdout } = await svc(folder, "record", manifest, "--config", "config.json");
   expect(code).toBe(0);
-  expect(out).toMatch(/\nconformance.yaml has another value for page_size than the settings/);
+  expect(stdout).toMatch(/\nconformance.yaml has another value for page_size than the settings/);
 });
 
 test("no secret that svc config writes a file for gets into a repository", async () => {
   const folder = await makeOne();
-  const { out } = await svc(folder, "config", manifest);
-  const [, file = ""] = /\$file: \.\/(\S+) \}/.exec(out) ?? [];
+  const { stdout } = await svc(folder, "config", manifest);
+  const [, file = ""] = /\$file: \.\/(\S+) \}/.exec(stdout) ?? [];
   const ignored = (await readFile(join(folder, ".gitignore"), "utf8")).trim().split("\n");
   expect(ignored).toContain("config.yaml");
   expect(ignored.some((one) => one.startsWith("*") && file.endsWith(one.slice(1)))).toBe(true);
@@ -141,13 +123,16 @@ test.each([
 ])("svc new %s is refused, and changes nothing", async (name, problem) => {
   const folder = await makeOne();
   const before = await readdir(join(folder, ".."), { recursive: true });
-  const { code, err } = await svc(join(folder, ".."), "new", name);
+  const { code, stderr } = await svc(join(folder, ".."), "new", name);
   expect(code).toBe(2);
-  expect(err).toMatch(problem);
+  expect(stderr).toMatch(problem);
   expect(await readdir(join(folder, ".."), { recursive: true })).toEqual(before);
 });
 
 test("a checkout of svc itself gets modules only", async () => {
-  const { code, err } = await svc(process.cwd(), "new", "source-tickets.yaml");
-  expect([code, err]).toEqual([2, expect.stringMatching(/the sources of this repository are mod/)]);
+  const { code, stderr } = await svc(process.cwd(), "new", "source-tickets.yaml");
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/the sources of this repository are mod/),
+  ]);
 });

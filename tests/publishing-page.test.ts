@@ -1,12 +1,11 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { createHost, main, systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { buildNew } from "../conformance/new/command.ts";
+import { runCommand } from "./command.ts";
 
 const page = await readFile(
   fileURLToPath(new URL("../docs/publishing.md", import.meta.url)),
@@ -16,13 +15,8 @@ const page = await readFile(
 let cwd: string;
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), "svc-publishing-"));
-  const sink = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const environment = {
-    ...{ stdout: sink, stderr: sink, clock: systemClock, cwd, isTTY: false, createHost },
-    onSignal: () => ({ [Symbol.dispose]: () => undefined }),
-  };
-  const more = { new: { summary: "", load: async () => buildNew } };
-  expect(await main(["new", "tickets"], environment, more)).toBe(0);
+  const ran = await runCommand(["new", "tickets"], { cwd, commands: { new: buildNew } });
+  expect(ran.code).toBe(0);
 });
 afterAll(() => rm(cwd, { recursive: true, force: true }));
 

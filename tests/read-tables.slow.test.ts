@@ -2,9 +2,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { createHost, main, systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   findPostgres,
@@ -12,6 +10,7 @@ import {
   type PostgresServer,
   startPostgres,
 } from "../simulators/postgres-server.ts";
+import { runCommand } from "./command.ts";
 import { skipUnlessWhole } from "./effort.ts";
 
 describe.skipIf(findPostgres() === undefined)("tables of PostgreSQL", () => {
@@ -41,25 +40,9 @@ describe.skipIf(findPostgres() === undefined)("tables of PostgreSQL", () => {
   });
 
   async function read(file: string, ...flags: readonly string[]) {
-    const texts = { stdout: "", stderr: "" };
-    const into = (name: keyof typeof texts) =>
-      new Writable({
-        write(chunk: Buffer, _, done) {
-          texts[name] += chunk.toString();
-          done();
-        },
-      });
     const argv = ["read", "postgres", "--config", "db.json", "--out", file, "--json", ...flags];
-    const code = await main(argv, {
-      stdout: into("stdout"),
-      stderr: into("stderr"),
-      createHost,
-      clock: systemClock,
-      cwd: folder,
-      isTTY: false,
-      onSignal: () => ({ [Symbol.dispose]: () => {} }),
-    });
-    return { code, text: texts.stderr, said: JSON.parse(texts.stdout || "{}") };
+    const { code, stdout, stderr } = await runCommand(argv, { cwd: folder });
+    return { code, text: stderr, said: JSON.parse(stdout || "{}") };
   }
 
   async function query(file: string, sql: string): Promise<unknown[][]> {

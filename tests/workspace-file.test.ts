@@ -32,21 +32,17 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const noSecrets = ({ out, err }: Ran, secrets = [world.mailer.token, token]) => {
-  for (const secret of secrets) expect(out + err).not.toContain(secret);
+const noSecrets = ({ stdout, stderr }: Ran, secrets = [world.mailer.token, token]) => {
+  for (const secret of secrets) expect(stdout + stderr).not.toContain(secret);
 };
 
 async function run(build: typeof buildApply, ...args: string[]): Promise<Ran> {
   await writeFile(join(folder, "token.txt"), token);
   const name = build === buildApply ? "apply" : "export";
-  const ran = await runCommand(build, folder, [
-    name,
-    ...args,
-    "--server",
-    server,
-    "--token-file",
-    "token.txt",
-  ]);
+  const ran = await runCommand([name, ...args, "--server", server, "--token-file", "token.txt"], {
+    cwd: folder,
+    commands: { [name]: build },
+  });
   noSecrets(ran);
   return ran;
 }
@@ -133,15 +129,15 @@ const whole = () => ({
 describe("svc apply", () => {
   test("makes everything of a file, once, and keeps what is shown once in a file of one's own", async () => {
     const planned = await apply(whole(), "--plan");
-    expect(planned).toMatchObject({ code: 2, err: "" });
-    expect(planned.out).toContain('+ source "Mailer"');
-    expect(planned.out).toContain("8 to make, 0 to change, 0 to delete");
+    expect(planned).toMatchObject({ code: 2, stderr: "" });
+    expect(planned.stdout).toContain('+ source "Mailer"');
+    expect(planned.stdout).toContain("8 to make, 0 to change, 0 to delete");
     expect(await namesOf("/sources")).toEqual([]);
 
     const made = await apply(whole());
-    expect(made.err).toBe("");
+    expect(made.stderr).toBe("");
     expect(made.code).toBe(0);
-    expect(made.out).toContain('reverse ETL activation "People to the list": made');
+    expect(made.stdout).toContain('reverse ETL activation "People to the list": made');
     const [pipeline] = (await get("/pipelines")).items;
     expect(pipeline).toMatchObject({
       name: "Mailer to warehouse",
@@ -154,8 +150,8 @@ describe("svc apply", () => {
     noSecrets(made, [signing.trim()]);
 
     const again = await apply(whole());
-    expect(again).toMatchObject({ code: 0, err: "" });
-    expect(again.out).toBe("0 to make, 0 to change, 0 to delete, 8 as they are\n");
+    expect(again).toMatchObject({ code: 0, stderr: "" });
+    expect(again.stdout).toBe("0 to make, 0 to change, 0 to delete, 8 as they are\n");
     expect(await apply(whole(), "--plan", "--prune")).toMatchObject({ code: 0 });
     expect((await get("/pipelines")).items[0].version).toBe(pipeline.version);
   });
@@ -180,14 +176,14 @@ describe("svc apply", () => {
       primary_key: "mail",
     };
     const changed = await apply(file);
-    expect([changed.err, changed.code]).toEqual(["", 0]);
-    expect(changed.out).toContain(
+    expect([changed.stderr, changed.code]).toEqual(["", 0]);
+    expect(changed.stdout).toContain(
       '    streams.campaigns.sync_mode: "incremental" → "full_refresh"',
     );
-    expect(changed.out).toContain('    streams.email_lists: "synced" → nothing');
-    expect(changed.out).toContain('    streams.subscribers: nothing → "synced"');
-    expect(changed.out).toContain("    paused: true → false");
-    expect(changed.out).toContain("0 to make, 3 to change, 0 to delete");
+    expect(changed.stdout).toContain('    streams.email_lists: "synced" → nothing');
+    expect(changed.stdout).toContain('    streams.subscribers: nothing → "synced"');
+    expect(changed.stdout).toContain("    paused: true → false");
+    expect(changed.stdout).toContain("0 to make, 3 to change, 0 to delete");
     const [{ pipeline_id }] = (await get("/pipelines")).items;
     const pipeline = await get(`/pipelines/${pipeline_id}`);
     expect(pipeline).toMatchObject({
@@ -213,18 +209,18 @@ describe("svc apply", () => {
     const file = { version, credentials, sources, destinations, pipelines: {} };
     const kept = await apply(file, "--plan");
     expect(kept.code).toBe(0);
-    expect(kept.out).toContain('  · pipeline "Mailer to warehouse"');
+    expect(kept.stdout).toContain('  · pipeline "Mailer to warehouse"');
     const named = await apply(file, "--plan", "--prune");
     expect(named.code).toBe(2);
-    expect(named.out).toContain('- pipeline "Mailer to warehouse"');
-    expect(named.out).toContain('  · webhook "Ours"');
+    expect(named.stdout).toContain('- pipeline "Mailer to warehouse"');
+    expect(named.stdout).toContain('  · webhook "Ours"');
     const pruned = await apply(file, "--prune");
-    expect([pruned.err, pruned.code]).toEqual(["", 0]);
+    expect([pruned.stderr, pruned.code]).toEqual(["", 0]);
     expect(await namesOf("/pipelines")).toEqual([]);
     expect(await namesOf("/webhook-endpoints")).toEqual(["Ours"]);
     const nothing = Object.fromEntries(Object.keys(whole()).map((name) => [name, {}]));
     const emptied = await apply({ ...nothing, version }, "--prune");
-    expect([emptied.err, emptied.code]).toEqual(["", 0]);
+    expect([emptied.stderr, emptied.code]).toEqual(["", 0]);
     for (const path of ["/credentials", "/sources", "/destinations", "/webhook-endpoints"])
       expect(await namesOf(path)).toEqual([]);
   });
@@ -240,9 +236,9 @@ describe("svc apply", () => {
       source: "Newsletters",
     };
     const renamed = await apply(file, "--prune");
-    expect([renamed.err, renamed.code]).toEqual(["", 0]);
-    expect(renamed.out).toContain('~ source "Newsletters" (now "Mailer")');
-    expect(renamed.out).toContain("0 to make, 1 to change, 0 to delete");
+    expect([renamed.stderr, renamed.code]).toEqual(["", 0]);
+    expect(renamed.stdout).toContain('~ source "Newsletters" (now "Mailer")');
+    expect(renamed.stdout).toContain("0 to make, 1 to change, 0 to delete");
     expect((await get("/sources")).items).toMatchObject([
       { source_id: before.source_id, name: "Newsletters" },
     ]);
@@ -258,35 +254,35 @@ describe("svc apply", () => {
     };
     const failed = await apply(file, "--prune");
     expect(failed.code).toBe(1);
-    expect(failed.out).toMatch(/^w\.yaml:\d+: source "Mailer": failed: /m);
-    expect(failed.out).toContain(
+    expect(failed.stdout).toMatch(/^w\.yaml:\d+: source "Mailer": failed: /m);
+    expect(failed.stdout).toContain(
       'pipeline "Mailer to warehouse": left, it needs the source "Mailer"',
     );
-    expect(failed.out).toContain(
+    expect(failed.stdout).toContain(
       'webhook "Old": left, nothing is deleted while something has failed',
     );
-    expect(failed.out).toContain('reverse ETL activation "People to the list": made');
-    expect(failed.err).toBe(
+    expect(failed.stdout).toContain('reverse ETL activation "People to the list": made');
+    expect(failed.stderr).toBe(
       "svc: 3 of 9 not done; what is done stays, and the next svc apply does the rest\n",
     );
     await rm(join(folder, "ours.whsec"));
     const mended = await apply(whole(), "--prune");
-    expect([mended.err, mended.code]).toEqual(["", 0]);
-    expect(mended.out).toContain("2 to make, 0 to change, 1 to delete, 6 as they are");
+    expect([mended.stderr, mended.code]).toEqual(["", 0]);
+    expect(mended.stdout).toContain("2 to make, 0 to change, 1 to delete, 6 as they are");
   });
 
   test("--json is one document of the plan and of what came of it, without secrets", async () => {
     const file = whole();
     const planned = await apply(file, "--plan", "--json");
-    expect([planned.err, planned.code]).toEqual(["", 2]);
-    expect(JSON.parse(planned.out)).toMatchObject({ status: "succeeded", make: 8, same: 0 });
+    expect([planned.stderr, planned.code]).toEqual(["", 2]);
+    expect(JSON.parse(planned.stdout)).toMatchObject({ status: "succeeded", make: 8, same: 0 });
     file.sources.Mailer = {
       ...file.sources.Mailer,
       configuration: { base_url: "https://nobody-approved.example.com/api" },
     };
     const failed = await apply(file, "--json");
-    expect([failed.err, failed.code]).toEqual(["", 1]);
-    const { status, results } = JSON.parse(failed.out);
+    expect([failed.stderr, failed.code]).toEqual(["", 1]);
+    const { status, results } = JSON.parse(failed.stdout);
     expect(status).toBe("failed");
     expect(results).toContainEqual({
       section: "pipelines",
@@ -298,12 +294,12 @@ describe("svc apply", () => {
     expect(results).toContainEqual(
       expect.objectContaining({ name: "Mailer", result: "failed", error: expect.anything() }),
     );
-    expect(planned.out + failed.out).not.toContain(world.mailer.token);
+    expect(planned.stdout + failed.stdout).not.toContain(world.mailer.token);
     await rm(join(folder, "ours.whsec"));
-    const mended = JSON.parse((await apply(whole(), "--json")).out);
+    const mended = JSON.parse((await apply(whole(), "--json")).stdout);
     expect(mended).toMatchObject({ status: "succeeded", make: 2, same: 6 });
     const same = await apply(whole(), "--json");
-    expect(JSON.parse(same.out)).toEqual({
+    expect(JSON.parse(same.stdout)).toEqual({
       status: "succeeded",
       make: 0,
       change: 0,
@@ -334,7 +330,7 @@ describe("svc apply", () => {
     world.api.server.server.removeListener("request", meddle);
     await meddled;
     expect(refused.code).toBe(1);
-    expect(refused.out).toMatch(/webhook "Ours": failed: .*changed since/);
+    expect(refused.stdout).toMatch(/webhook "Ours": failed: .*changed since/);
     expect((await apply(file)).code).toBe(0);
   });
 
@@ -346,12 +342,12 @@ describe("svc apply", () => {
     expect((await apply(whole())).code).toBe(0);
     const missing = await apply(whole(), "--secrets");
     expect(missing.code).toBe(1);
-    expect(missing.err).toMatch(
+    expect(missing.stderr).toMatch(
       /^w\.yaml:\d+: credentials\.Newsletters\.secrets\.api_token cannot be had/,
     );
     await writeFile(join(folder, "mailer.txt"), world.mailer.token);
     const sent = await apply(whole(), "--secrets");
-    expect([sent.err, sent.code]).toEqual(["", 0]);
+    expect([sent.stderr, sent.code]).toEqual(["", 0]);
     expect(await versionOf()).toBe(before + 1);
   });
 
@@ -361,15 +357,15 @@ describe("svc apply", () => {
     expect((await apply(file, "--plan")).code).toBe(2);
     const refused = await apply(file);
     expect(refused.code).toBe(1);
-    expect(refused.out).toContain('credential "Newsletters": failed: permission denied');
-    expect(refused.out).toContain('destination "Warehouse": left, nothing more was tried');
+    expect(refused.stdout).toContain('credential "Newsletters": failed: permission denied');
+    expect(refused.stdout).toContain('destination "Warehouse": left, nothing more was tried');
   });
 
   test("what an agent's token asks for waits for its approval", async () => {
     token = workspace.tokens.agent;
     const proposed = await apply({ version: 1, destinations: whole().destinations });
     expect(proposed.code).toBe(1);
-    expect(proposed.out).toMatch(/destination "Warehouse": failed: waits for the approval apr_/);
+    expect(proposed.stdout).toMatch(/destination "Warehouse": failed: waits for the approval apr_/);
   });
 });
 
@@ -454,17 +450,17 @@ describe("a file that cannot be applied", () => {
     spoil(file);
     const text = stringify(file);
     const ran = await apply(text);
-    expect(ran.err).toMatch(problem);
-    expect(ran.err).toContain(`w.yaml:${line(text, part)}: `);
-    expect(ran).toMatchObject({ code: 1, out: "" });
+    expect(ran.stderr).toMatch(problem);
+    expect(ran.stderr).toContain(`w.yaml:${line(text, part)}: `);
+    expect(ran).toMatchObject({ code: 1, stdout: "" });
     noSecrets(ran, [canary]);
     expect(await namesOf("/destinations")).toEqual([]);
   });
 
   test("YAML that cannot be read is refused with its line, and nothing of it is shown", async () => {
     const ran = await apply(`version: 1\nsources:\n  a: {x: ${canary}\n`);
-    expect(ran).toMatchObject({ code: 1, out: "" });
-    expect(ran.err).toMatch(/^svc: workspace file "w\.yaml", line \d+: /);
+    expect(ran).toMatchObject({ code: 1, stdout: "" });
+    expect(ran.stderr).toMatch(/^svc: workspace file "w\.yaml", line \d+: /);
     noSecrets(ran, [canary]);
   });
 
@@ -475,7 +471,7 @@ describe("a file that cannot be applied", () => {
     };
     const text = `# the token is ${world.mailer.token}\n${stringify(file)}`;
     const ran = await apply(text);
-    expect(ran.err).toContain("api_token has a value that stands in this file: take it out");
+    expect(ran.stderr).toContain("api_token has a value that stands in this file: take it out");
     expect(ran.code).toBe(1);
   });
 
@@ -486,14 +482,14 @@ describe("a file that cannot be applied", () => {
     file.pipelines["Mailer to warehouse"] = { source: "Mailer", destination: "Other" };
     const ran = await apply(file);
     expect(ran.code).toBe(1);
-    expect(ran.err).toContain("destination cannot be changed: give the pipeline another name");
+    expect(ran.stderr).toContain("destination cannot be changed: give the pipeline another name");
     expect(await namesOf("/destinations")).toEqual(["Warehouse"]);
   });
 
   test("an account that nobody has connected is asked for", async () => {
     const ran = await apply({ version: 1, credentials: { Ours: { connector: "conn_social" } } });
     expect(ran.code).toBe(1);
-    expect(ran.err).toContain("connect the account in the browser first");
+    expect(ran.stderr).toContain("connect the account in the browser first");
   });
 });
 
@@ -501,8 +497,8 @@ describe("svc export", () => {
   test("writes a file of which nothing is left to do, without secrets", async () => {
     await apply(whole());
     const exported = await run(buildExport);
-    expect([exported.err, exported.code]).toEqual(["", 0]);
-    const content = parse(exported.out);
+    expect([exported.stderr, exported.code]).toEqual(["", 0]);
+    const content = parse(exported.stdout);
     expect(content.credentials.Newsletters).toMatchObject({
       secrets: { api_token: { $env: "SVC_NEWSLETTERS_API_TOKEN" } },
     });
@@ -512,8 +508,8 @@ describe("svc export", () => {
       destination_sync_mode: expect.any(String),
       primary_key: [["uuid"]],
     });
-    const same = await apply(exported.out, "--plan", "--prune");
-    expect([same.err, same.out, same.code]).toEqual([
+    const same = await apply(exported.stdout, "--plan", "--prune");
+    expect([same.stderr, same.stdout, same.code]).toEqual([
       "",
       "0 to make, 0 to change, 0 to delete, 8 as they are\n",
       0,
@@ -522,15 +518,15 @@ describe("svc export", () => {
 
   test("what it writes makes another workspace alike", async () => {
     await apply(whole());
-    const content = parse((await run(buildExport)).out);
+    const content = parse((await run(buildExport)).stdout);
     const other = await world.api.addWorkspace("copy");
     token = other.tokens.admin;
     delete content.workspace;
     content.credentials.Newsletters.secrets.api_token = { $file: "mailer.txt" };
     // A table of a warehouse has one pipeline that writes to it; files belong to their workspace.
     const copied = await apply(content);
-    expect([copied.err, copied.code]).toEqual(["", 0]);
-    const again = parse((await run(buildExport)).out);
+    expect([copied.stderr, copied.code]).toEqual(["", 0]);
+    const again = parse((await run(buildExport)).stdout);
     expect({ ...again, workspace: undefined }).toEqual({
       ...content,
       workspace: undefined,
@@ -543,8 +539,8 @@ describe("svc export", () => {
     token = workspace.tokens.viewer;
     const exported = await run(buildExport);
     expect(exported.code).toBe(0);
-    expect(exported.err).toBe("webhooks are left out: the token may not see them\n");
-    expect(parse(exported.out)).not.toHaveProperty("webhooks");
+    expect(exported.stderr).toBe("webhooks are left out: the token may not see them\n");
+    expect(parse(exported.stdout)).not.toHaveProperty("webhooks");
   });
 });
 

@@ -1,28 +1,17 @@
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { createHost, main, systemClock } from "svc-connectors/host";
+import { createHost } from "svc-connectors/host";
 import { expect, test } from "vitest";
 import { startServer } from "../../simulators/simulator/server.ts";
+import { runCommand } from "../../tests/command.ts";
 import { buildRecord } from "./command.ts";
 
 const connector = fileURLToPath(
   new URL("../../fixtures/reference/connector/index.ts", import.meta.url),
 );
 const token = "nts_live_8Kq2Xw7Rt5Yu9Io3Pa6Sd";
-
-function sink() {
-  const chunks: string[] = [];
-  const stream = new Writable({
-    write(chunk, _, done) {
-      chunks.push(String(chunk));
-      done();
-    },
-  });
-  return { stream, text: () => chunks.join("") };
-}
 
 /**
  * `svc record …` in a folder of its own, with a provider that knows the token, holds one folder and
@@ -44,32 +33,25 @@ async function run(...args: readonly string[]) {
   const cwd = await mkdtemp(join(tmpdir(), "record-command-"));
   try {
     await writeFile(join(cwd, "config.json"), JSON.stringify({ api_token: token }));
-    const [stdout, stderr] = [sink(), sink()];
-    const environment = {
-      stdout: stdout.stream,
-      stderr: stderr.stream,
-      clock: systemClock,
+    const ran = await runCommand(["record", ...args], {
       cwd,
-      isTTY: false,
-      createHost: (options: Parameters<typeof createHost>[0]) =>
+      commands: { record: buildRecord },
+      createHost: (options) =>
         createHost({
           ...options,
           sandbox: "inline",
           seams: { ...server.seams, ...options?.seams },
         }),
-      onSignal: () => ({ [Symbol.dispose]: () => undefined }),
-    };
-    const more = { record: { summary: "", load: async () => buildRecord } };
-    const code = await main(["record", ...args], environment, more);
+    });
     const files = await readdir(join(cwd, "fixtures")).catch(() => []);
-    return { code, out: stdout.text(), err: stderr.text(), files: files.sort() };
+    return { ...ran, files: files.sort() };
   } finally {
     await rm(cwd, { recursive: true });
   }
 }
 
 test("records the named streams and prints the files that it wrote", async () => {
-  const { code, out, err, files } = await run(
+  const { code, stdout, stderr, files } = await run(
     connector,
     "--config",
     "config.json",
@@ -78,7 +60,7 @@ test("records the named streams and prints the files that it wrote", async () =>
     "--provider-version",
     "v1",
   );
-  expect([code, err]).toEqual([0, ""]);
+  expect([code, stderr]).toEqual([0, ""]);
   expect(files).toEqual([
     "answers.yaml",
     "baseline.yaml",
@@ -86,23 +68,29 @@ test("records the named streams and prints the files that it wrote", async () =>
     "check.yaml",
     "folders.yaml",
   ]);
-  expect(out).toContain("folders.yaml: 1 request, 1 row\n");
-  expect(out).toMatch(/Look through fixtures before you publish it: .* --people FIELDS/);
+  expect(stdout).toContain("folders.yaml: 1 request, 1 row\n");
+  expect(stdout).toMatch(/Look through fixtures before you publish it: .* --people FIELDS/);
 });
 
 test("what is beyond the limit is left out and said at the end; fields of --people lose their words", async () => {
   const few = ["--streams", "folders,notes", "--max-requests", "3", "--people", "name"];
-  const { code, out, files } = await run(connector, "--config", "config.json", ...few);
-  expect([code, out]).toEqual([0, expect.stringMatching(/Replaced: .*personal-name/)]);
-  expect(out).toContain("\nnotes asked for more than 3 requests: ");
+  const { code, stdout, files } = await run(connector, "--config", "config.json", ...few);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/Replaced: .*personal-name/)]);
+  expect(stdout).toContain("\nnotes asked for more than 3 requests: ");
   expect(files).toContain("folders.yaml");
   expect(files).not.toContain("notes.yaml");
 });
 
 test("a stream that cannot be read exits 1 and writes nothing", async () => {
-  const { code, err, files } = await run(connector, "--config", "config.json", "--streams", "tags");
+  const { code, stderr, files } = await run(
+    connector,
+    "--config",
+    "config.json",
+    "--streams",
+    "tags",
+  );
   expect([code, files]).toEqual([1, []]);
-  expect(err).toMatch(/^svc: tags failed \(RESPONSE_INVALID\): .*--streams\.\n$/);
+  expect(stderr).toMatch(/^svc: tags failed \(RESPONSE_INVALID\): .*--streams\.\n$/);
 });
 
 test.each([
@@ -120,7 +108,7 @@ test.each([
     /there is no stream "foldres" \(did you mean "folders"\?\)/,
   ],
 ])("%j is reported and exits 2", async (args, message) => {
-  const { code, err, files } = await run(...args);
+  const { code, stderr, files } = await run(...args);
   expect([code, files]).toEqual([2, []]);
-  expect(err).toMatch(message);
+  expect(stderr).toMatch(message);
 });

@@ -1,10 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { sql } from "kysely";
-import { type CliEnvironment, createHost, main, systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runCommand } from "../../tests/command.ts";
 import { appendAudit, systemEntry } from "../door/audit.ts";
 import { addMember, createUser, createWorkspace } from "../members/workspaces.ts";
 import { askInstance } from "../operator/ask.ts";
@@ -38,42 +37,24 @@ describe("svc audit verify", () => {
     await using control = await openInstance(await locate({ cwd }, {}), { log: silentLog });
     await work(control);
   }
-  const run = async (...args: string[]) => {
-    const written = { out: "", err: "" };
-    const capture = (name: keyof typeof written) =>
-      new Writable({
-        write(chunk: Buffer, _encoding, done) {
-          written[name] += chunk.toString();
-          done();
-        },
-      });
-    const environment: CliEnvironment = {
-      stdout: capture("out"),
-      stderr: capture("err"),
-      createHost,
-      clock: systemClock,
-      cwd,
-      isTTY: false,
-      onSignal: () => ({ [Symbol.dispose]: () => undefined }),
-    };
-    const commands = { audit: { summary: "", load: async () => buildAudit } };
-    return { code: await main(["audit", ...args], environment, commands), ...written };
-  };
+  const run = (...args: string[]) =>
+    runCommand(["audit", ...args], { cwd, commands: { audit: buildAudit } });
 
   test("shows the end of each chain, which can be noted", async () => {
-    const { code, out } = await run("verify");
+    const { code, stdout } = await run("verify");
     expect(code).toBe(0);
     const [, end = ""] =
-      new RegExp(`^${second} is as it was written, up to (1:[0-9a-f]{64})$`, "m").exec(out) ?? [];
+      new RegExp(`^${second} is as it was written, up to (1:[0-9a-f]{64})$`, "m").exec(stdout) ??
+      [];
     expect(await run("verify", "--workspace", "second", "--noted", end)).toEqual({
       code: 0,
-      out,
-      err: "",
+      stdout,
+      stderr: "",
     });
     const other = `1:${"0".repeat(64)}`;
     expect(await run("verify", "--workspace", second, "--noted", other)).toMatchObject({
       code: 1,
-      out: "",
+      stdout: "",
     });
   });
 
@@ -82,9 +63,9 @@ describe("svc audit verify", () => {
       await sql`ALTER TABLE audit_logs DISABLE TRIGGER ALL`.execute(database.db);
       await sql`UPDATE audit_logs SET summary = 'x'`.execute(database.db);
     });
-    const { code, err } = await run("verify");
+    const { code, stderr } = await run("verify");
     expect(code).toBe(1);
-    expect(err).toMatch(
+    expect(stderr).toMatch(
       new RegExp(`^svc: the audit log of ${second} was changed at entry 1 \\(aud_\\w{22}\\)\n$`),
     );
   });
@@ -101,9 +82,9 @@ describe("svc audit verify", () => {
         /^there is no instance in "nowhere"|^there is no instance in ".*nowhere"/,
       ],
     ] as const) {
-      const { code, err } = await run(...args);
+      const { code, stderr } = await run(...args);
       expect(code).toBe(2);
-      expect(err.replace(/^svc: |\n$/g, "")).toMatch(
+      expect(stderr.replace(/^svc: |\n$/g, "")).toMatch(
         problem instanceof RegExp ? problem : new RegExp(`^${problem.replace(/[()?]/g, "\\$&")}$`),
       );
     }
@@ -135,14 +116,14 @@ describe("svc audit verify", () => {
       await pruneAudit(db, { cutoff: later, now: later, signal, archive });
     });
     const whole = await run("verify", "--archive", "archive", "--workspace", "archived");
-    expect(whole).toMatchObject({ code: 0, err: "" });
-    expect(whole.out).toMatch(
+    expect(whole).toMatchObject({ code: 0, stderr: "" });
+    expect(whole.stdout).toMatch(
       new RegExp(
         `^${archived} is as it was written in the archive, from 1 up to 3:[0-9a-f]{64}$`,
         "m",
       ),
     );
-    const { code, out } = await run(
+    const { code, stdout } = await run(
       "verify",
       "--archive",
       "archive",
@@ -151,7 +132,7 @@ describe("svc audit verify", () => {
       "--json",
     );
     expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({
+    expect(JSON.parse(stdout)).toMatchObject({
       archive: { intact: [{ workspace_id: archived, file_count: 1 }], faults: [] },
     });
 
@@ -164,16 +145,16 @@ describe("svc audit verify", () => {
     const args = ["verify", "--archive", archive, "--workspace", "archived"];
     expect(await run(...args)).toMatchObject({
       code: 1,
-      err: `${ofArchive} and the log in the database lack entry 3\n`,
+      stderr: `${ofArchive} and the log in the database lack entry 3\n`,
     });
     await writeFile(file, lines.slice(0, -1).join("\n"));
     expect(await run(...args)).toMatchObject({
       code: 1,
-      err: `${ofArchive} has a file that is not whole after entry 3 (0000000001.jsonl)\n`,
+      stderr: `${ofArchive} has a file that is not whole after entry 3 (0000000001.jsonl)\n`,
     });
     expect(await run("verify", "--archive", "nowhere")).toMatchObject({
       code: 2,
-      err: "svc: the folder of --archive cannot be read\n",
+      stderr: "svc: the folder of --archive cannot be read\n",
     });
   });
 });

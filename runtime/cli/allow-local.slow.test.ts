@@ -8,11 +8,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { systemClock } from "../host/clock.ts";
-import { createHost } from "../host/create-host.ts";
-import { main } from "./main.ts";
+import { runCommand } from "../../tests/command.ts";
 
 const token = "canary-of-a-desk-token-0123456789";
 const received: string[] = [];
@@ -57,25 +54,8 @@ afterAll(async () => {
 });
 
 async function svc(...args: string[]) {
-  const texts = { stdout: "", stderr: "" };
-  const into = (name: keyof typeof texts) =>
-    new Writable({
-      write(chunk: Buffer, _, done) {
-        texts[name] += chunk.toString();
-        done();
-      },
-    });
   received.length = 0;
-  const code = await main(args, {
-    stdout: into("stdout"),
-    stderr: into("stderr"),
-    createHost,
-    clock: systemClock,
-    cwd: folder,
-    isTTY: false,
-    onSignal: () => ({ [Symbol.dispose]: () => {} }),
-  });
-  return { code, ...texts };
+  return await runCommand(args, { cwd: folder });
 }
 
 const withConfig = ["./tickets.ts", "--config", "c.json"];

@@ -2,11 +2,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { runCommand } from "../../tests/command.ts";
 import { systemClock } from "../host/clock.ts";
 import { createHost } from "../host/create-host.ts";
-import { main } from "./main.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -53,26 +52,12 @@ function impatientClock() {
   };
 }
 
-async function svc(...args: string[]) {
-  const texts = { stdout: "", stderr: "" };
-  const into = (name: keyof typeof texts) =>
-    new Writable({
-      write(chunk: Buffer, _, done) {
-        texts[name] += chunk.toString();
-        done();
-      },
-    });
-  const code = await main([...args, "--config", "c.json"], {
-    stdout: into("stdout"),
-    stderr: into("stderr"),
+const svc = (...args: string[]) =>
+  runCommand([...args, "--config", "c.json"], {
+    cwd: folder,
     createHost: (options) => createHost({ ...options, clock: systemClock }),
     clock: impatientClock(),
-    cwd: folder,
-    isTTY: false,
-    onSignal: () => ({ [Symbol.dispose]: () => {} }),
   });
-  return { code, ...texts };
-}
 
 const small = "This table is skipped (its name differs by case): tables.Small, tables.SMALL\n";
 const closed = "This table is skipped (no right to select): tables.closed\n";

@@ -8,9 +8,9 @@ import { Ajv } from "ajv";
 import formats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { capture, type Ran, runCommand } from "../../tests/command.ts";
 import { systemClock } from "../host/clock.ts";
 import { createHost } from "../host/create-host.ts";
-import { main } from "./main.ts";
 import type { CliEnvironment } from "./terminal.ts";
 
 const counting = fileURLToPath(new URL("../../fixtures/counting", import.meta.url));
@@ -40,43 +40,9 @@ async function newFolder(
   return folder;
 }
 
-interface Result {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** One command line against the real host, with captured output. */
-async function svc(
-  cwd: string,
-  args: readonly string[],
-  changes: Partial<CliEnvironment> = {},
-): Promise<Result> {
-  const [stdout, stderr] = [capture(), capture()];
-  const code = await main(args, {
-    stdout: stdout.stream,
-    stderr: stderr.stream,
-    createHost,
-    clock: systemClock,
-    cwd,
-    isTTY: false,
-    onSignal: () => ({ [Symbol.dispose]: () => {} }),
-    ...changes,
-  });
-  return { code, stdout: stdout.text(), stderr: stderr.text() };
-}
-
-function capture() {
-  const chunks: Buffer[] = [];
-  const stream = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      // The sender may use the memory again as soon as it is done.
-      chunks.push(Buffer.from(chunk));
-      done();
-    },
-  });
-  return { stream, text: () => Buffer.concat(chunks).toString() };
-}
+const svc = (cwd: string, args: readonly string[], changes: Partial<CliEnvironment> = {}) =>
+  runCommand(args, { cwd, ...changes });
 
 const protocol = parse(
   await readFile(new URL("../../fixtures/airbyte-protocol.yaml", import.meta.url), "utf8"),
@@ -98,7 +64,7 @@ type Message = {
 };
 
 /** The messages on stdout, each checked against the protocol. */
-function messagesOf({ stdout }: Result): Message[] {
+function messagesOf({ stdout }: Ran): Message[] {
   return stdout
     .split("\n")
     .slice(0, -1)
