@@ -16,9 +16,10 @@ export interface TriedLab {
   readonly target: {
     readonly kind: string;
     readonly name: string;
-    readonly runsAtOnce?: number | undefined;
     readonly document?: TargetDocument | undefined;
   };
+  /** Default: 1. */
+  readonly runsAtOnce?: number | undefined;
   /** Only of svc connectors. */
   readonly manifest: { readonly id: string; readonly version: string } | undefined;
   readonly seed: number;
@@ -81,7 +82,7 @@ export async function certify<Subject>(
       options.onFinished?.(report);
     }
   };
-  await Promise.all(Array.from({ length: lab.target.runsAtOnce ?? 1 }, tryNext));
+  await Promise.all(Array.from({ length: lab.runsAtOnce ?? 1 }, tryNext));
   const tried = rules.flatMap((rule) => reported.get(rule) ?? []);
   const waived = applyWaivers(
     tried,

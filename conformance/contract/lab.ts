@@ -153,7 +153,6 @@ export interface Lab {
     readonly sources: readonly { readonly path: string; readonly text: string }[];
     readonly freshSpec?: Target["freshSpec"] | undefined;
     readonly document?: Target["document"];
-    readonly runsAtOnce?: number | undefined;
   };
   readonly settings: ConformanceSettings;
   readonly seed: number;

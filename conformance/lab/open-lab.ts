@@ -68,8 +68,11 @@ export async function openLab(options: LabOptions): Promise<OpenLab> {
   const server = options.database && ("missing" in options.database ? nobody : options.database);
   const { timers = realTimers } = options;
   const pace = createPace(target.kind, timers);
+  // There is one database, and rules change what it holds.
+  const runsAtOnce = server ? 1 : (target.runsAtOnce ?? 1);
   const runner = createRunner({
     target,
+    runsAtOnce,
     startMs,
     pace,
     databaseServer: server,
@@ -114,7 +117,6 @@ export async function openLab(options: LabOptions): Promise<OpenLab> {
   const recordings = database ? databaseRuns(catalog, target.name, todayMs) : filled.recordings;
   const streams = catalog.map((stream) => toFacts(stream, recordings, database !== undefined));
   const kept = new Map<string, Promise<unknown>>();
-  const random = createRandom(seed);
 
   const lab: OpenLab = {
     target,
@@ -122,6 +124,7 @@ export async function openLab(options: LabOptions): Promise<OpenLab> {
     seed,
     isExhaustive,
     todayMs,
+    runsAtOnce,
     get slowness() {
       return pace.slowness;
     },
@@ -168,12 +171,14 @@ export async function openLab(options: LabOptions): Promise<OpenLab> {
     sample: (items, most) =>
       isExhaustive
         ? items
-        : random.sample(items, Math.max(smallestSample, Math.round(most * effort))),
+        : // The same whichever rule asks first, and when one rule is tried alone.
+          createRandom(seed).sample(items, Math.max(smallestSample, Math.round(most * effort))),
   };
   return lab;
 }
 
 export interface OpenLab extends Lab {
+  readonly runsAtOnce: number;
   readonly runCount: number;
   /** What a run has taken on average since the lab was opened; ms. */
   runMs(): number;
@@ -191,20 +196,19 @@ interface Runner {
 }
 
 interface RunnerOptions extends Pick<LabOptions, "target" | "signal"> {
+  readonly runsAtOnce: number;
   readonly startMs: number;
   readonly pace: Pace;
   readonly databaseServer: DatabaseAddress | undefined;
 }
 
-/**
- * Runs the connector, as many runs at a time as the target bears: of most one, since the transports
- * and the watch belong to the process.
- */
-function createRunner({ target, startMs, pace, databaseServer, signal }: RunnerOptions): Runner {
+/** Runs the connector, as many runs at a time as the target and its provider bear. */
+function createRunner(options: RunnerOptions): Runner {
+  const { target, runsAtOnce, startMs, pace, databaseServer, signal } = options;
   let learned = learnProvider([], {});
   let database: Database | undefined;
   let runCount = 0;
-  const turns = createTurns(target.runsAtOnce ?? 1);
+  const turns = createTurns(runsAtOnce);
   return {
     get runCount() {
       return runCount;

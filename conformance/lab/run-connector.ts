@@ -199,7 +199,7 @@ function openNetwork(
   }
   return reachesServer(target, options)
     ? openFaultServer({ ...common, connection, proxy: target.proxy })
-    : openReplay(common);
+    : openReplay({ ...common, isInside: target.abilities.has("inside") });
 }
 
 /** Output beside messages, by the channel of the target that it came out of. */

@@ -99,6 +99,6 @@ async function planBudget(
   leftMs: () => number,
 ): Promise<void> {
   await lab.golden();
-  const neededMs = (runsOf(rules) * lab.runMs()) / (lab.target.runsAtOnce ?? 1);
+  const neededMs = (runsOf(rules) * lab.runMs()) / lab.runsAtOnce;
   lab.limitEffort((tellingEffort * Math.max(0, leftMs())) / Math.max(1, neededMs));
 }

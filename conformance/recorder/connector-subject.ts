@@ -52,7 +52,11 @@ export function createConnectorSubject(options: ConnectorSubjectOptions): Record
       const clock = createVirtualClock(clockOriginMs, () =>
         network?.inFlight() === 0 ? network.exchanges.length : undefined,
       );
-      network = openReplay({ provider, now: () => clock.now() });
+      network = openReplay({
+        provider,
+        now: () => clock.now(),
+        isInside: host.sandbox === "inline",
+      });
       await using replay = network;
       await using opened = await createHost({ ...host, clock, seams: replay.network.seams });
       const result = await runVerb(opened, connector, request);

@@ -49,6 +49,11 @@ export interface NetworkOptions {
   readonly isBrief?: boolean | undefined;
 }
 
+export interface ReplayOptions extends NetworkOptions {
+  /** The connector runs in this process: it may go past its context to the process's network. */
+  readonly isInside: boolean;
+}
+
 export const withoutBody = (answer: Answer): Answer => ({ ...answer, body: Buffer.alloc(0) });
 
 // Importing nock replaces Node's sockets; they are given back until a run needs them.
@@ -68,21 +73,24 @@ const headersOf = ({ headers, body }: Answer) =>
     ? { ...headers }
     : { ...headers, "content-length": String(body.length) };
 
-/** One replay at a time: nock belongs to the process. */
+type Reply = (
+  request: Omit<ProviderRequest, "index"> & { readonly atMs: number },
+) => Promise<Answer | "reset" | undefined>;
+
+/** One replay at a time of a connector inside: nock belongs to the process. */
 export function openReplay({
   provider,
   now,
   onRequest,
   isBrief = false,
-}: NetworkOptions): OpenNetwork {
+  isInside,
+}: ReplayOptions): OpenNetwork {
   const exchanges: Exchange[] = [];
   let inFlight = 0;
 
   let impossible: Error | undefined;
   /** Undefined: the answer never comes. */
-  const reply = async (
-    received: Omit<ProviderRequest, "index"> & { readonly atMs: number },
-  ): Promise<Answer | "reset" | undefined> => {
+  const reply: Reply = async (received) => {
     const request: ProviderRequest = { ...received, index: exchanges.length };
     const exchange: { -readonly [Name in keyof Exchange]: Exchange[Name] } = {
       request,
@@ -122,6 +130,31 @@ export function openReplay({
   };
   const server = openMemoryServer((request) => void serve(request).catch(() => request.reset()));
 
+  const leave = isInside ? intercept(reply, now) : undefined;
+
+  const { connect } = server;
+  const agent = new Agent({ connect });
+  return {
+    exchanges,
+    inFlight: () => inFlight,
+    openConnections: () => 0,
+    network: {
+      seams: { connect },
+      fetch: ((input: string | URL, init?: RequestInit) =>
+        undiciFetch(input, { ...init, dispatcher: agent } as never)) as unknown as typeof fetch,
+      lookup: async () => [publicAddress],
+    },
+    async [Symbol.asyncDispose]() {
+      await agent.destroy();
+      server.close();
+      leave?.();
+      if (impossible) throw impossible;
+    },
+  };
+}
+
+/** Everything that this process asks the network meets `reply`. @returns how to stop it */
+function intercept(reply: Reply, now: Clock["now"]): () => void {
   const replyOrHang = async (incoming: Request) => {
     const answer = await reply({
       atMs: now(),
@@ -140,25 +173,8 @@ export function openReplay({
   nock.disableNetConnect();
   const scope = nock(/^https?:\/\//).persist();
   for (const method of methods) scope.intercept(/.*/, method).reply(replyOrHang as never);
-
-  const { connect } = server;
-  const agent = new Agent({ connect });
-  return {
-    exchanges,
-    inFlight: () => inFlight,
-    openConnections: () => 0,
-    network: {
-      seams: { connect },
-      fetch: ((input: string | URL, init?: RequestInit) =>
-        undiciFetch(input, { ...init, dispatcher: agent } as never)) as unknown as typeof fetch,
-      lookup: async () => [publicAddress],
-    },
-    async [Symbol.asyncDispose]() {
-      await agent.destroy();
-      server.close();
-      nock.cleanAll();
-      nock.restore();
-      if (impossible) throw impossible;
-    },
+  return () => {
+    nock.cleanAll();
+    nock.restore();
   };
 }

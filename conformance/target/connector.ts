@@ -30,6 +30,9 @@ import { readSources } from "./sources.ts";
 import { standInFor } from "./stand-in.ts";
 import { watchSource } from "./watch-source.ts";
 
+/** In sandboxed workers: each has a core, or waits for a deadline that leaves one to the other. */
+const runsAtOnce = 2;
+
 export interface ConnectorTargetOptions {
   readonly connector: ConnectorReference;
   /** worker: Node's permission model around a process of its own. module: this process. */
@@ -42,29 +45,82 @@ const abilities = {
   module: ["clock", "inside", "environment", "cancel", "backpressure", "faults", "classes"],
 } as const satisfies Readonly<Record<string, readonly Ability[]>>;
 
-export function createConnectorTarget({
-  connector,
-  kind,
-  settings,
-}: ConnectorTargetOptions): Target {
-  // One host for all runs, so that workers are kept warm; what differs from run to run is looked up
-  // when it is used.
+export function createConnectorTarget(options: ConnectorTargetOptions): Target {
+  const { connector, kind, settings } = options;
+  const lanes: Lane[] = [];
+  const idle: Lane[] = [];
+
+  let declared: Promise<Manifest> | undefined;
+  /** What it says of itself, asked for once. */
+  const declare = (): Promise<Manifest> => {
+    declared ??= (async () => {
+      await using host = createHost({
+        sandbox: kind === "worker" ? "process" : "inline",
+        settings,
+      });
+      return await host.spec(connector);
+    })();
+    return declared;
+  };
+
+  const openLane = (): Lane => {
+    const lane = createLane(options);
+    lanes.push(lane);
+    return lane;
+  };
+
+  const document = documentAt(connector.url);
+  return {
+    kind,
+    name: connector.name,
+    abilities: new Set<Ability>(abilities[kind]),
+    // What is watched belongs to the process: in this one there is one run at a time.
+    ...(kind === "worker" ? { runsAtOnce } : {}),
+    sources: readSources(connector.url),
+    codeDigest: async () => (await readConnectorCode(connector.url)).digest,
+    manifest: async () => JSON.parse(JSON.stringify(await declare())) as JsonObject,
+    ...(document === undefined ? {} : { document }),
+    // A manifest is no module: nothing of it runs when it is loaded.
+    ...(kind === "module" && document === undefined
+      ? {
+          freshSpec: (environment, clockShiftMs) =>
+            freshSpec(connector.url, environment, clockShiftMs),
+        }
+      : {}),
+    async run(command, world) {
+      const asks = (await declare().catch(() => undefined))?.egress;
+      const lane = idle.pop() ?? openLane();
+      try {
+        return await runVerb(lane.hostFor(world, asks), connector, command, world);
+      } finally {
+        idle.push(lane);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(lanes.map((lane) => lane[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+/** Hosts for one run after another. */
+interface Lane extends AsyncDisposable {
+  /** @param asks what the connector declares of its network; undefined: it declares nothing */
+  hostFor(world: World, asks: Egress | undefined): Host;
+}
+
+/**
+ * One host for all its runs, so that workers are kept warm; what differs from run to run is looked
+ * up when it is used.
+ */
+function createLane({ kind, settings }: ConnectorTargetOptions): Lane {
   let world: World | undefined;
+  let egress: Egress | undefined;
   const current = (): World => {
     if (!world) throw new Error("no run is under way");
     return world;
   };
-  /** Known from the first run on. */
-  let asks: Egress | undefined;
-  const hosts = new Map<string, Host>();
-  const hostFor = ({ timeouts, mayBeCancelled }: World): Host => {
-    // What may be cancelled has a worker of its own: it may be ended in the middle of anything. So
-    // have reads of databases: their sessions may be.
-    const keepsWorkers = kind === "worker" && !mayBeCancelled && asks?.kind === "http";
-    const key = JSON.stringify([timeouts ?? null, keepsWorkers]);
-    const known = hosts.get(key);
-    if (known) return known;
-    const host = createHost({
+  const open = (timeouts: World["timeouts"], keepsWorkers: boolean): Host =>
+    createHost({
       sandbox: kind === "worker" ? "process" : "inline",
       keepsWorkers,
       // Two: where one starts while another works, starting is what everything waits for.
@@ -96,7 +152,7 @@ export function createConnectorTarget({
       },
       limits: { graceMs: 1_000 },
       tokens: (_, config) =>
-        watchedStore(config, refreshTokenFieldOf(asks), current().onTokenSaved),
+        watchedStore(config, refreshTokenFieldOf(egress), current().onTokenSaved),
       http: timeouts
         ? {
             connectTimeoutMs: timeouts.connectMs,
@@ -106,43 +162,18 @@ export function createConnectorTarget({
           }
         : {},
     });
-    hosts.set(key, host);
-    return host;
-  };
-
-  let declared: Promise<Manifest> | undefined;
-  /** What it says of itself, asked for once. */
-  const declare = (): Promise<Manifest> => {
-    declared ??= (async () => {
-      await using host = createHost({
-        sandbox: kind === "worker" ? "process" : "inline",
-        settings,
-      });
-      return await host.spec(connector);
-    })();
-    return declared;
-  };
-
-  const document = documentAt(connector.url);
+  const hosts = new Map<string, Host>();
   return {
-    kind,
-    name: connector.name,
-    abilities: new Set<Ability>(abilities[kind]),
-    sources: readSources(connector.url),
-    codeDigest: async () => (await readConnectorCode(connector.url)).digest,
-    manifest: async () => JSON.parse(JSON.stringify(await declare())) as JsonObject,
-    ...(document === undefined ? {} : { document }),
-    // A manifest is no module: nothing of it runs when it is loaded.
-    ...(kind === "module" && document === undefined
-      ? {
-          freshSpec: (environment, clockShiftMs) =>
-            freshSpec(connector.url, environment, clockShiftMs),
-        }
-      : {}),
-    async run(command, given) {
+    hostFor(given, asks) {
       world = given;
-      asks ??= (await declare().catch(() => undefined))?.egress;
-      return await runVerb(hostFor(given), connector, command, given);
+      egress = asks;
+      // What may be cancelled has a worker of its own: it may be ended in the middle of anything.
+      // So have reads of databases: their sessions may be.
+      const keepsWorkers = kind === "worker" && !given.mayBeCancelled && asks?.kind === "http";
+      const key = JSON.stringify([given.timeouts ?? null, keepsWorkers]);
+      const host = hosts.get(key) ?? open(given.timeouts, keepsWorkers);
+      hosts.set(key, host);
+      return host;
     },
     async [Symbol.asyncDispose]() {
       for (const host of hosts.values()) await host[Symbol.asyncDispose]();
