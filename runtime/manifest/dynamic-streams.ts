@@ -10,7 +10,7 @@ import { withParameters } from "./document/document.ts";
 import { invalid } from "./document/invalid.ts";
 import { clockName, type Scope } from "./expressions/evaluate.ts";
 import { compileTemplate, type Template } from "./expressions/template.ts";
-import { isMapping, isNumber, type PlainValue, truth } from "./expressions/values.ts";
+import { isMapping, isNumber, type PlainValue, truth, valueAt } from "./expressions/values.ts";
 import type { SchemaFiles } from "./records/schema-files.ts";
 import { type Context, compileRetriever, type Reach } from "./retriever.ts";
 import { openParentOf } from "./stream.ts";
@@ -135,12 +135,9 @@ function listedBySettings(resolver: Component): Values {
     *values(_, scope) {
       let all: Scope[] = [{}];
       for (const [index, { usual, path }] of sources.entries()) {
-        let found: PlainValue = scope.config;
-        for (const step of path) {
-          const name = step.text(scope);
-          found = isMapping(found) && Object.hasOwn(found, name) ? found[name] : [];
-        }
-        const list = [...(Array.isArray(found) ? found : [found]), ...usual] as PlainValue[];
+        const names = path.map((step) => step.text(scope));
+        const found = valueAt(scope.config, names);
+        const list = [...(found === undefined ? [] : [found].flat()), ...usual] as PlainValue[];
         if (all.length * list.length > maxStreams)
           throw invalid(resolver.at("stream_config"), `makes more than ${maxStreams} streams`);
         all = all.flatMap((before) =>

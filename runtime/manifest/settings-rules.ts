@@ -11,7 +11,7 @@ import { invalid } from "./document/invalid.ts";
 import type { Derived } from "./document/settings.ts";
 import { clockName, type Scope } from "./expressions/evaluate.ts";
 import { compileTemplate } from "./expressions/template.ts";
-import { isMapping, type PlainValue } from "./expressions/values.ts";
+import { isMapping, type PlainValue, valueAt } from "./expressions/values.ts";
 import type { Row } from "./records/selector.ts";
 import { compileTransformation, type Transform } from "./records/transformations.ts";
 
@@ -77,9 +77,9 @@ function derivedOf(change: Component): Derived[] {
       path: textsOf(field.get("path"), field.at("path")),
       value: String(field.get("value")),
     }));
-  const paths = change.get(change.type === "ConfigRemapField" ? "field_path" : "field_pointers");
-  const all = change.type === "ConfigRemapField" ? [paths] : Array.isArray(paths) ? paths : [];
-  return all.map((path) => ({ path: textsOf(path, change.path), value: "" }));
+  const pointers = change.get("field_pointers");
+  const paths = Array.isArray(pointers) ? pointers : [change.get("field_path")];
+  return paths.map((path) => ({ path: textsOf(path, change.path), value: "" }));
 }
 
 function compileValidation(part: Component): Validate {
@@ -135,13 +135,6 @@ function parsed(text: string, path: string): unknown {
   } catch {
     throw new ConnectorError("CONFIG_INVALID", { path, problem: "must be JSON" });
   }
-}
-
-function valueAt(value: PlainValue, names: readonly string[]): PlainValue {
-  let found = value;
-  for (const name of names)
-    found = isMapping(found) && Object.hasOwn(found, name) ? found[name] : undefined;
-  return found;
 }
 
 function valuesAt(value: PlainValue, names: readonly string[]): PlainValue[] {

@@ -76,6 +76,18 @@ export const isMapping = (value: PlainValue): value is { readonly [name: string]
   !(value instanceof Moment) &&
   !(value instanceof Span) &&
   rawText(value) === undefined;
+/** The part on a path of names: own ones of objects, and positions in lists. */
+export function valueAt(value: PlainValue, names: readonly string[]): PlainValue {
+  let found = value;
+  for (const name of names) found = memberOf(found, name);
+  return found;
+}
+
+function memberOf(of: PlainValue, name: string): PlainValue {
+  if (Array.isArray(of)) return /^\d+$/.test(name) ? of[Number(name)] : undefined;
+  return isMapping(of) && Object.hasOwn(of, name) ? of[name] : undefined;
+}
+
 export const isNumber = (value: PlainValue): boolean =>
   ["number", "bigint", "boolean"].includes(typeof value) ||
   (typeof value === "object" && value !== null && rawText(value) !== undefined);

@@ -4,7 +4,7 @@ import { ConnectorError } from "../../contract/errors.ts";
 import type { Component } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
-import { isMapping, type PlainValue } from "../expressions/values.ts";
+import { type PlainValue, valueAt } from "../expressions/values.ts";
 import { compileCsv } from "./csv.ts";
 
 /** The bodies of an answer: one of a document, one a line or row of others. */
@@ -43,9 +43,7 @@ function compileItems(decoder: Component): Decode {
   if (typeof path !== "string" || path === "")
     throw invalid(decoder.at("items_path"), "is missing");
   return (answer) => {
-    let found = answer.json<PlainValue>();
-    for (const name of path.split("."))
-      found = isMapping(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+    const found = valueAt(answer.json<PlainValue>(), path.split("."));
     return Array.isArray(found) ? [...found] : [];
   };
 }

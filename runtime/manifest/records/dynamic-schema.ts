@@ -5,7 +5,7 @@ import { type Component, textsOf } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
 import { compileTemplate } from "../expressions/template.ts";
-import { isMapping, type PlainValue, toText } from "../expressions/values.ts";
+import { type PlainValue, toText, valueAt } from "../expressions/values.ts";
 import type { Row } from "./selector.ts";
 import { compileTransformation, transformationTypes } from "./transformations.ts";
 
@@ -60,15 +60,11 @@ export function compileDynamicSchema(loader: Component): ToProperties {
   const steps = loader
     .children("schema_transformations", ...transformationTypes)
     .map(compileTransformation);
-  const at = (value: PlainValue, path: typeof lists, scope: Scope): PlainValue => {
-    let found = value;
-    for (const step of path) {
-      const name = step.text(scope);
-      const isThere = (isMapping(found) || Array.isArray(found)) && Object.hasOwn(found, name);
-      found = isThere ? (found as Row)[name] : undefined;
-    }
-    return found;
-  };
+  const at = (value: PlainValue, path: typeof lists, scope: Scope): PlainValue =>
+    valueAt(
+      value,
+      path.map((step) => step.text(scope)),
+    );
   const typeOf = (field: PlainValue, scope: Scope): JsonObject => {
     const given = type ? (at(field, type, scope) ?? "string") : "string";
     const mapped = mappings.find(

@@ -3,7 +3,7 @@ import { type Component, textsOf } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
 import { compileTemplate } from "../expressions/template.ts";
-import { isMapping, type PlainValue, truth } from "../expressions/values.ts";
+import { isMapping, type PlainValue, truth, valueAt } from "../expressions/values.ts";
 import type { Row } from "./selector.ts";
 
 /** Changes a record in its place. */
@@ -133,9 +133,7 @@ function compileFlattenAt(step: Component): Transform {
     const at = path.map((one) => one.text(scope));
     if (at.includes("*") || at.includes("__proto__"))
       throw invalid(step.at("field_path"), "must name one field");
-    let found: PlainValue = record;
-    for (const name of at)
-      found = isMapping(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+    const found = valueAt(record, at);
     if (!isMapping(found)) return;
     const made = renamed(
       found,

@@ -9,7 +9,7 @@ import { isJsonObject } from "../../contract/json.ts";
 import { type Component, openComponent, textsOf } from "../document/component.ts";
 import { invalid, Unsupported } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
-import { type PlainValue, toText } from "../expressions/values.ts";
+import { toText, valueAt } from "../expressions/values.ts";
 import { compileJwt } from "./jwt.ts";
 import { compileOAuth } from "./oauth.ts";
 import { type Added, compileInject } from "./request-option.ts";
@@ -103,13 +103,7 @@ function compileSelective(auth: Component, login: CompileLogin): Authenticator {
       for (const one of all.values()) one.forget();
     },
     sign(added, scope, ctx) {
-      let chosen: PlainValue = scope.config;
-      for (const name of path)
-        chosen =
-          typeof chosen === "object" && chosen !== null && Object.hasOwn(chosen, name)
-            ? (chosen as Scope)[name]
-            : undefined;
-      const found = all.get(toText(chosen));
+      const found = all.get(toText(valueAt(scope.config, path)));
       if (!found)
         throw new ConnectorError("CONFIG_INVALID", {
           path: path.join("."),

@@ -4,7 +4,7 @@ import { toPointer } from "../../wire/json-pointer.ts";
 import { type Component, textsOf } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
 import { parseSpan } from "../expressions/moment.ts";
-import type { PlainValue } from "../expressions/values.ts";
+import { type PlainValue, valueAt } from "../expressions/values.ts";
 import type { Authenticator, CompileLogin } from "./authenticator.ts";
 import { keepToken } from "./kept-token.ts";
 import { compileInject } from "./request-option.ts";
@@ -22,12 +22,7 @@ export function compileSession(auth: Component, login: CompileLogin): Authentica
     throw invalid(auth.at("expiration_duration"), "must be a duration, as PT1H");
   const kept = keepToken(async (scope, ctx) => {
     const answer = await requester.send(ctx, scope);
-    let found: PlainValue = answer?.json<PlainValue>();
-    for (const name of path)
-      found =
-        typeof found === "object" && found !== null && Object.hasOwn(found, name)
-          ? (found as Record<string, PlainValue>)[name]
-          : undefined;
+    const found = valueAt(answer?.json<PlainValue>(), path);
     if (typeof found !== "string" || found === "") throw new ConnectorError("CREDENTIALS_REJECTED");
     return { token: found, lastsMs: span ? Number(span.micros / 1000n) : undefined };
   });

@@ -7,7 +7,7 @@ import { type Component, compileValue, textsOf } from "../document/component.ts"
 import { invalid } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
 import { compileTemplate } from "../expressions/template.ts";
-import { isMapping, type PlainValue, truth } from "../expressions/values.ts";
+import { isMapping, type PlainValue, truth, valueAt } from "../expressions/values.ts";
 import type { Row } from "../records/selector.ts";
 import { compileInject } from "../requests/request-option.ts";
 import { compileGrouping, compileUnion } from "./combined-partitions.ts";
@@ -162,7 +162,7 @@ function compileSubstream(
             const [path, name] = [key.text(scope), field.text(scope)];
             const fields = extra.map((steps) => steps.map((step) => step.text(scope)));
             for await (const { record, partition } of run.records()) {
-              const value = partAt(
+              const value = valueAt(
                 record,
                 path.split("/").filter((step) => step !== ""),
               );
@@ -170,7 +170,7 @@ function compileSubstream(
               yield {
                 values: { [name]: value, parent_slice: partition },
                 extra: Object.fromEntries(
-                  fields.map((steps) => [steps.join("."), partAt(record, steps) ?? null]),
+                  fields.map((steps) => [steps.join("."), valueAt(record, steps) ?? null]),
                 ),
               };
             }
@@ -206,14 +206,4 @@ function stateOfParent(
   const [value] = values;
   if (values.length !== 1 || typeof value === "object" || value === undefined) return undefined;
   return { "*": value };
-}
-
-function partAt(record: PlainValue, path: readonly string[]): PlainValue {
-  let value = record;
-  for (const step of path) {
-    const isThere = (isMapping(value) || Array.isArray(value)) && Object.hasOwn(value, step);
-    if (!isThere) return undefined;
-    value = (value as Row)[step];
-  }
-  return value;
 }
