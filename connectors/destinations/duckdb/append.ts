@@ -1,7 +1,12 @@
 /** Staged batches into a table by data chunks: 2,048 rows each, one vector a column. */
 import { randomFillSync } from "node:crypto";
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
-import type { DuckDBAppender, DuckDBConnection, DuckDBDataChunk } from "@duckdb/node-api";
+import type {
+  DuckDBAppender,
+  DuckDBConnection,
+  DuckDBDataChunk,
+  DuckDBValue,
+} from "@duckdb/node-api";
 import { type BatchColumn, ownColumns } from "svc-connectors/destination";
 import { type Bindings, bindings, type Vector } from "./bindings.ts";
 import type { Column, Stamp, TableColumn } from "./columns.ts";
@@ -205,6 +210,22 @@ function fillIds(duckdb: Bindings, vector: Vector, ids: Uint8Array, count: numbe
     ids[at + 7] = ((ids[at + 7] as number) & 0x3f) | 0x80;
   }
   duckdb.copy_data_to_vector(vector, 0, ids.buffer as ArrayBuffer, 0, count * 16);
+}
+
+/** Gives the values that a table would have, of at most a vector's rows. */
+export async function loadValueReader(): Promise<
+  (fitted: Fitted, rowCount: number) => readonly DuckDBValue[]
+> {
+  const { DuckDBDataChunk: DataChunk } = await import("@duckdb/node-api");
+  const logicalType = await loadLogicalTypes();
+  const duckdb = bindings();
+  const writeTexts = textsWriter();
+  return (fitted, rowCount) => {
+    const chunk = DataChunk.create([logicalType(fitted.type)], rowCount);
+    const vector = duckdb.data_chunk_get_vector(chunk.chunk, 0);
+    fillVector(duckdb, writeTexts, vector, fitted, 0, rowCount);
+    return chunk.getColumnValues(0);
+  };
 }
 
 /** The notes of the rows, those for values that became null on the way included. */

@@ -4,6 +4,8 @@ import type { TableColumn } from "./columns.ts";
 import { loadRows, widenTexts, widenToRows } from "./load.ts";
 import { deduplicate, mergedBy, moveTombstones } from "./merge.ts";
 import type { OpenStream } from "./open-stream.ts";
+import { areRepeated } from "./repeated.ts";
+import { noteTypes } from "./seen-types.ts";
 import type { SavedGeneration, SavedTable } from "./state.ts";
 import {
   alignTable,
@@ -99,16 +101,17 @@ async function fitTable(
 }
 
 /**
- * Whether there is nothing to commit: no row and no column came, and what is known of the table's
- * copies is what is saved already. Then nothing is touched, not even the fence.
+ * Whether there is nothing to commit: no column came and no row that the table lacks, and what is
+ * known of its copies is what is saved already. Then nothing is touched, not even the fence.
  */
-export function isIdle(
-  { saved, stage, hasTable, hasNewColumns }: OpenStream,
+export async function isIdle(
+  writing: Writing,
+  stream: OpenStream,
   generations: SavedTable["generations"],
-): boolean {
-  return (
-    stage.rowCount === 0 && hasTable && !hasNewColumns && isSame(saved.generations, generations)
-  );
+): Promise<boolean> {
+  const { saved, stage, hasTable, hasNewColumns } = stream;
+  if (!hasTable || hasNewColumns || !isSame(saved.generations, generations)) return false;
+  return stage.rowCount === 0 || (await areRepeated(writing, stream));
 }
 
 const isSame = (one: SavedTable["generations"], other: SavedTable["generations"]) =>
@@ -148,10 +151,12 @@ export async function commit(
 ): Promise<void> {
   const { saved, plan, target } = stream;
   const generations = { ...saved.generations, [plan.place]: generation };
-  if (!isIdle(stream, generations))
+  if (!(await isIdle(writing, stream, generations))) {
+    await noteTypes(writing, stream);
     await load(writing, stream, target, {
       after: (isChanged) => saveChanged(writing, stream, generations, isChanged),
     });
+  }
   Object.assign(saved.generations, generations);
   await reportCommitted(writing, stream, generation.state);
 }

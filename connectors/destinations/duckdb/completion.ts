@@ -6,6 +6,7 @@ import { isTaken } from "./failures.ts";
 import { addRows } from "./load.ts";
 import { moveTombstones } from "./merge.ts";
 import { generationOf, type OpenStream } from "./open-stream.ts";
+import { noteTypes } from "./seen-types.ts";
 import type { SavedGeneration } from "./state.ts";
 import { alignTable, readColumns, tableConflict, tableName, widenToTable } from "./tables.ts";
 import { saveGenerations, type Writing } from "./writing.ts";
@@ -41,10 +42,11 @@ async function completeInPlace(
   kept: JsonValue | undefined,
 ): Promise<SavedGeneration> {
   const current = generationOf(stream, kept);
-  if (!isIdle(stream, { current }))
-    await load(writing, stream, stream.target, {
-      after: (isChanged) => saveChanged(writing, stream, { current }, isChanged),
-    });
+  if (await isIdle(writing, stream, { current })) return current;
+  await noteTypes(writing, stream);
+  await load(writing, stream, stream.target, {
+    after: (isChanged) => saveChanged(writing, stream, { current }, isChanged),
+  });
   return current;
 }
 
@@ -56,6 +58,7 @@ async function completeByAdding(
 ): Promise<SavedGeneration> {
   const { connection, command } = writing;
   const { saved, target, columns } = stream;
+  await noteTypes(writing, stream);
   const before = saved.generations.current?.rowCount ?? 0;
   let current = generationOf(stream, kept, before);
   /** The job did this before, and was killed before anybody knew. */
@@ -95,6 +98,7 @@ async function completeBySwapping(
 ): Promise<SavedGeneration> {
   const { connection } = writing;
   const { saved, target } = stream;
+  await noteTypes(writing, stream);
   const current = generationOf(stream, kept);
   const dropOld = async () => {
     if (saved.generations.current) await connection.run(`DROP TABLE ${tableName(saved.table)}`);

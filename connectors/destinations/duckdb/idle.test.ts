@@ -96,7 +96,7 @@ test("the row of the last cursor, once more: the table and the state stay as the
   const before = [await read("repeated"), await savedAt("repeated")];
   const again = rows.slice(1);
   const statements = await run("repeated", { fence: 2, rows: again, state: { at: 20 } });
-  expect(statements.filter((sql) => sql.startsWith("INSERT"))).toEqual([]);
+  expect(statements.map((sql) => sql.split(" ")[0])).toEqual(["SELECT"]);
   expect([await read("repeated"), await savedAt("repeated")]).toEqual(before);
 });
 

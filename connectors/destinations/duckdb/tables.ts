@@ -1,4 +1,4 @@
-import type { DuckDBConnection } from "@duckdb/node-api";
+import type { DuckDBConnection, DuckDBResultReader } from "@duckdb/node-api";
 import { ConnectorError } from "svc-connectors";
 import { quoteName, type TypesByName, toSqlName } from "svc-connectors/destination";
 import { type Column, columnDefinitions, columnTypes, type TableColumn } from "./columns.ts";
@@ -100,12 +100,15 @@ export async function readColumns(
   table: Table,
 ): Promise<readonly TableColumn[]> {
   // The catalog's functions look at all tables: this one is planned only.
-  const result = await connection.runAndReadAll(`SELECT * FROM ${tableName(table)} LIMIT 0`);
-  return result.columnNames().map((name, index) => {
+  return columnsOf(await connection.runAndReadAll(`SELECT * FROM ${tableName(table)} LIMIT 0`));
+}
+
+/** The columns of a result. */
+export const columnsOf = (result: DuckDBResultReader): readonly TableColumn[] =>
+  result.columnNames().map((name, index) => {
     const type = result.columnType(index);
     return { name, type: type.alias ?? shortType(String(type)) };
   });
-}
 
 /** The types of a table, by name. */
 export const typesByName = (columns: readonly TableColumn[]): TypesByName =>

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { ConnectorError } from "svc-connectors";
 import {
-  changedTypes,
   columnNames,
   createCommitPace,
   type DestinationSink,
@@ -17,7 +16,7 @@ import {
   streamKey,
   type WriteCommand,
 } from "svc-connectors/destination";
-import { type TableColumn, toColumns } from "./columns.ts";
+import { toColumns } from "./columns.ts";
 import { commit, dropNext } from "./commit.ts";
 import { abandon, complete } from "./completion.ts";
 import { openDatabase } from "./database.ts";
@@ -27,12 +26,12 @@ import { createLineReader } from "./lines.ts";
 import { notesColumn } from "./notes.ts";
 import { generationOf, isFree, mergeOf, type OpenStream } from "./open-stream.ts";
 import { openTables } from "./opening.ts";
+import { tellChanged } from "./seen-types.ts";
 import { sliceOf } from "./slices.ts";
 import type { DuckdbContext } from "./spec.ts";
 import { createStage, type StagedBatch } from "./stage.ts";
 import type { SavedTable } from "./state.ts";
-import { nextTable, readColumns, shortTableName, typesByName } from "./tables.ts";
-import { openDecimal } from "./types.ts";
+import { nextTable, shortTableName } from "./tables.ts";
 import type { Writing } from "./writing.ts";
 
 /**
@@ -68,7 +67,7 @@ function createSink(writing: Writing): DestinationSink {
     const ended = streams.take(stream);
     try {
       await (isComplete ? complete : abandon)(writing, ended);
-      await tellChanged(ended);
+      await tellChanged(writing, ended);
     } finally {
       await ended.stage.remove();
     }
@@ -77,32 +76,8 @@ function createSink(writing: Writing): DestinationSink {
     unwritten.columnCount = 0;
   }
 
-  /** What an open decimal is, its first values say. */
-  const typesBefore = async (open: OpenStream) =>
-    typesByName(
-      open.saved.generations.current
-        ? await seenColumns(open)
-        : open.columns.filter(({ type }) => type !== openDecimal),
-    );
-
-  async function tellChanged(ended: OpenStream): Promise<void> {
-    const { saved, seenTypes } = ended;
-    if (!command.onColumnChanged || !seenTypes || !saved.generations.current) return;
-    const after = typesByName(await seenColumns(ended));
-    for (const change of changedTypes(saved.stream, seenTypes, after))
-      command.onColumnChanged(change);
-  }
-
-  /** Of the table that people see: looked at once where rows go into it, for who fills it too. */
-  async function seenColumns(open: OpenStream): Promise<readonly TableColumn[]> {
-    if (open.target !== open.saved.table) return await readColumns(connection, open.saved.table);
-    open.tableColumns ??= await readColumns(connection, open.target);
-    return open.tableColumns;
-  }
-
   async function add(open: OpenStream, batch: StagedBatch): Promise<void> {
     const { stage } = open;
-    if (command.onColumnChanged) open.seenTypes ??= await typesBefore(open);
     const room = isFree(open) ? bulk.rows - stage.rowCount : Number.POSITIVE_INFINITY;
     const isCut = batch.rowCount > room;
     const rows = isCut ? sliceOf(batch, 0, room) : batch;
