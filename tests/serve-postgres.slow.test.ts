@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findPostgres, type PostgresServer, startPostgres } from "../simulators/postgres-server.ts";
 import { skipUnlessWhole } from "./effort.ts";
-import { type Served, startServe, svc } from "./served.ts";
+import { administer, type Served, startServe, svc } from "./served.ts";
 
 describe.skipIf(findPostgres() === undefined)("two svc serve on one PostgreSQL", () => {
   let postgres: PostgresServer;
@@ -78,23 +78,23 @@ describe.skipIf(findPostgres() === undefined)("two svc serve on one PostgreSQL",
       stdout: expect.stringMatching(/^kek_\w+ is the key now/),
     });
     // Neither has to have met the new key yet: the old one stays until nothing needs it.
-    await svc({ cwd }, "keys", "rotate");
-    await svc({ cwd }, "keys", "prune");
+    await administer(cwd, "keys", "rotate");
+    await administer(cwd, "keys", "prune");
     isRunning = false;
     await using_;
     expect(new Set(statuses)).toEqual(new Set([201]));
     expect(statuses.length).toBeGreaterThan(10);
-    await svc({ cwd }, "keys", "rotate");
-    await svc({ cwd }, "keys", "prune");
-    expect((await svc({ cwd }, "keys", "list")).stdout).not.toContain(before);
+    await administer(cwd, "keys", "rotate");
+    await administer(cwd, "keys", "prune");
+    expect((await administer(cwd, "keys", "list")).stdout).not.toContain(before);
     const sealed = await database.query("SELECT DISTINCT kek_id FROM secrets");
     expect(sealed).toHaveLength(1);
     for (const served of [first, second]) expect((await store(served, "last")).status).toBe(201);
 
     // A session that is ended here is ended there.
-    const made = (await svc({ cwd }, "token", "create")).stdout.trim();
+    const made = (await administer(cwd, "token", "create")).stdout.trim();
     const { session_id } = (await first.call("GET", "/me", { token: made })).body.data.session;
-    await svc({ cwd }, "token", "revoke", session_id);
+    await administer(cwd, "token", "revoke", session_id);
     expect((await second.call("GET", "/me", { token: made })).status).toBe(401);
 
     expect(await statusOf(first)).toBe(200);

@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCertificateAuthority } from "../simulators/certificates.ts";
 import { choose, skipUnlessWhole } from "./effort.ts";
 import { prepareInstance } from "./instance.ts";
-import { type Served, startServe, svc } from "./served.ts";
+import { administer, type Served, startServe, svc } from "./served.ts";
 
 /** Of kills. */
 const rounds = choose({ quick: 1, whole: 3 });
@@ -138,7 +138,7 @@ describe("svc serve", () => {
     for (const id of acknowledged)
       expect((await served.call("GET", `/credentials/${id}`, { token })).status).toBe(200);
     await served.end("SIGTERM");
-    expect(await svc({ cwd }, "audit", "verify")).toMatchObject({ code: 0 });
+    expect(await administer(cwd, "audit", "verify")).toMatchObject({ code: 0 });
   });
 
   test("is administered while it runs, and afterwards", async () => {
@@ -162,7 +162,7 @@ describe("svc serve", () => {
       { role: "viewer" },
     ]);
 
-    expect((await svc({ cwd }, "workspaces", "create", "Acme GmbH")).stdout).toMatch(
+    expect((await administer(cwd, "workspaces", "create", "Acme GmbH")).stdout).toMatch(
       /^ws_\w{22} {2}acme-gmbh, /,
     );
     const workspaces = await served.call("GET", "/workspaces");
@@ -170,39 +170,47 @@ describe("svc serve", () => {
       "acme-gmbh",
       "default",
     ]);
-    const bound = await svc({ cwd }, "token", "create", "--workspace", "acme-gmbh", "--days", "1");
+    const bound = await administer(
+      cwd,
+      "token",
+      "create",
+      "--workspace",
+      "acme-gmbh",
+      "--days",
+      "1",
+    );
     const session = await served.call("GET", "/me", { token: bound.stdout.trim() });
     expect(session.body.data.memberships).toMatchObject([{ role: "editor" }]);
 
-    expect((await svc({ cwd }, "connectors", "disable", "mailer")).code).toBe(0);
+    expect((await administer(cwd, "connectors", "disable", "mailer")).code).toBe(0);
     const body = { api_token: canary, workspace_id: session.body.data.default_workspace_id };
     const refused = await served.call("POST", "/credentials/mailer/api-token", { body });
     expect(refused.body.details.reason).toBe("connector_disabled");
-    expect((await svc({ cwd }, "connectors", "enable", "mailer")).code).toBe(0);
+    expect((await administer(cwd, "connectors", "enable", "mailer")).code).toBe(0);
     expect((await served.call("POST", "/credentials/mailer/api-token", { body })).status).toBe(201);
 
-    expect((await svc({ cwd }, "keys", "rotate")).stdout).toMatch(
+    expect((await administer(cwd, "keys", "rotate")).stdout).toMatch(
       /^kek_\w+ is the key now; \d+ values/,
     );
-    expect((await svc({ cwd }, "keys", "prune")).stdout).toMatch(/^kek_\w+ is removed\n$/);
-    expect((await svc({ cwd }, "keys", "list")).stdout).toMatch(
+    expect((await administer(cwd, "keys", "prune")).stdout).toMatch(/^kek_\w+ is removed\n$/);
+    expect((await administer(cwd, "keys", "list")).stdout).toMatch(
       /^key .*\nkek_\w+ +current +\d+ .*\n$/,
     );
     expect((await served.call("POST", "/credentials/mailer/api-token", { body })).status).toBe(201);
 
     const { session_id } = (await served.call("GET", "/me", { token })).body.data.session;
-    expect((await svc({ cwd }, "token", "revoke", session_id)).code).toBe(0);
+    expect((await administer(cwd, "token", "revoke", session_id)).code).toBe(0);
     expect((await served.call("GET", "/me", { token })).status).toBe(401);
     await served.end("SIGTERM");
-    const listed = await svc({ cwd }, "token", "list");
+    const listed = await administer(cwd, "token", "list");
     expect(listed.stdout).toMatch(
       new RegExp(`${session_id} .* viewer .* mcp .* revoked .* an agent`),
     );
-    expect(await svc({ cwd }, "audit", "verify")).toMatchObject({ code: 0 });
+    expect(await administer(cwd, "audit", "verify")).toMatchObject({ code: 0 });
   });
 
   test("says in one line what is wrong", async () => {
-    const none = await svc({ cwd }, "token", "list");
+    const none = await administer(cwd, "token", "list");
     expect(none).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("there is no instance in"),
@@ -210,7 +218,7 @@ describe("svc serve", () => {
     await prepareInstance(cwd);
     await using served = await startServe({ cwd });
 
-    const second = await svc({ cwd }, "serve", "--port", "0");
+    const second = await administer(cwd, "serve", "--port", "0");
     expect(second).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("is in use by another svc"),
@@ -225,17 +233,18 @@ describe("svc serve", () => {
       code: 2,
       stderr: expect.stringContaining(`port ${port} of 127.0.0.1 is in use`),
     });
-    const open = await svc({ cwd }, "serve", "--data", "third", "--port", "0", "--host", "0.0.0.0");
+    const everywhere = ["--port", "0", "--host", "0.0.0.0"];
+    const open = await administer(cwd, "serve", "--data", "third", ...everywhere);
     expect(open).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("access tokens must not travel in the clear"),
     });
-    const misspelt = await svc({ cwd }, "token", "crate");
+    const misspelt = await administer(cwd, "token", "crate");
     expect(misspelt).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('did you mean "create"?'),
     });
-    const unknown = await svc({ cwd }, "token", "revoke", "ses_none");
+    const unknown = await administer(cwd, "token", "revoke", "ses_none");
     expect(unknown).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("no session of that id"),

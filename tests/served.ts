@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { commandsOf, type Ran, runCommand } from "./command.ts";
 
 const script = fileURLToPath(new URL("../svc.ts", import.meta.url));
 /** The cache makes it start in half the time. */
@@ -39,7 +40,16 @@ function start(args: readonly string[], { cwd, env = {} }: SvcOptions) {
   return { child, texts, ended };
 }
 
-/** Runs a command to its end. */
+/**
+ * Runs a command of an instance in this process: the same code, which asks the server beside it or
+ * opens the database itself, without the work of starting it.
+ */
+export async function administer(cwd: string, ...args: readonly string[]): Promise<Ran> {
+  const commands = commandsOf(await import("svc-connectors/control"));
+  return await runCommand(args, { cwd, commands });
+}
+
+/** Runs a command to its end, as a process. */
 export const svc = (options: SvcOptions, ...args: readonly string[]): Promise<Finished> =>
   start(args, options).ended;
 
