@@ -15,6 +15,7 @@ import {
   type Described,
   dereference,
   operationsOf,
+  type Schema,
 } from "./openapi.ts";
 
 export interface FuzzReport {
@@ -219,12 +220,16 @@ function createCheck(
   look: (what: string, where: string, text: string) => void,
 ) {
   const compile = createSchemaCompiler();
-  const validators = new Map<string, ValidateFunction>();
+  const schemas = new Map<string, Schema>();
   for (const { operation } of operationsOf(document)) {
     for (const [status, { content }] of answersOf(operation))
       for (const { schema, "x-svc-item": item = schema } of Object.values(content))
-        validators.set(`${operation.operationId} ${status}`, compile(item));
+        schemas.set(`${operation.operationId} ${status}`, item);
   }
+  const validatorOf = (where: string): ValidateFunction | undefined => {
+    const schema = schemas.get(where);
+    return schema && compile(schema);
+  };
   const ids = new Set<unknown>();
   return ({ operation }: ApiRequest, sent: object, { statusCode, headers, payload }: Reply) => {
     const where = `${operation.operationId} ${statusCode}`;
@@ -236,7 +241,7 @@ function createCheck(
       );
     };
     if (statusCode === 500) find("500");
-    const validate = validators.get(where) ?? validators.get(`${operation.operationId} default`);
+    const validate = validatorOf(where) ?? validatorOf(`${operation.operationId} default`);
     const items = itemsOf(String(headers["content-type"]), payload);
     if (items) {
       look("answer", where, payload);

@@ -113,15 +113,7 @@ describe("every operation", () => {
       return answer.body.data;
     };
 
-    test("is carried out when it is asked for directly", async () => {
-      const answer = await send(operation, await arrange());
-      expect([answer.status, answer.body.details]).toEqual([
-        operation.effect === "write" ? operation.status : 200,
-        undefined,
-      ]);
-    });
-
-    test("as a proposal changes nothing, holds no secret, and is carried out once when it is approved", async () => {
+    test("as a proposal changes nothing, holds no secret, is no stranger's, and is carried out once when it is approved", async () => {
       const request = await arrange();
       const before = await snapshot();
       const proposal = await propose(request);
@@ -134,6 +126,12 @@ describe("every operation", () => {
       }>`SELECT approvals::text AS text FROM approvals`.execute(api.db);
       for (const secret of secrets)
         expect(rows.some(({ text }) => text.includes(secret))).toBe(false);
+
+      const path = `/approvals/${proposal.approval_id}`;
+      const stranger = { token: api.second.tokens.admin };
+      expect((await api.call("GET", path, stranger)).status).toBe(404);
+      expect((await api.call("POST", `${path}/approve`, stranger)).status).toBe(404);
+      expect(await effectsOf(proposal.approval_id, operation)).toEqual([]);
 
       const [left, right] = await Promise.all([
         approve(proposal.approval_id, request),
@@ -154,7 +152,12 @@ describe("every operation", () => {
         .where("owner_id", "=", proposal.approval_id)
         .execute();
       expect(sealed).toEqual([]);
+
       const direct = await send(operation, await arrange());
+      expect([direct.status, direct.body.details]).toEqual([
+        operation.effect === "write" ? operation.status : 200,
+        undefined,
+      ]);
       expect(Object.keys(left?.body.data.result).sort()).toEqual(
         Object.keys(direct.body.data).sort(),
       );
@@ -170,15 +173,6 @@ describe("every operation", () => {
       );
       const refused = await approve(proposal.approval_id, request);
       expect(refused.body).toMatchObject({ code: "409", details: { reason: "resource_changed" } });
-      expect(await effectsOf(proposal.approval_id, operation)).toEqual([]);
-    });
-
-    test("is neither seen nor approved by strangers", async () => {
-      const proposal = await propose(await arrange());
-      const token = api.second.tokens.admin;
-      const path = `/approvals/${proposal.approval_id}`;
-      expect((await api.call("GET", path, { token })).status).toBe(404);
-      expect((await api.call("POST", `${path}/approve`, { token })).status).toBe(404);
       expect(await effectsOf(proposal.approval_id, operation)).toEqual([]);
     });
 

@@ -87,13 +87,22 @@ export const answersOf = ({ responses }: DescribedOperation): [string, Described
 export const jsonSchemaOf = ({ content }: DescribedAnswer): Schema | undefined =>
   content["application/json"]?.schema;
 
+/** Compiles schemas, what stands in several places once. */
 export function createSchemaCompiler(): (schema: Schema) => ValidateFunction {
   const ajv = new Ajv2020({
     strict: true,
     strictTypes: false,
     strictRequired: false,
     keywords: ["x-svc-secret", "x-extensible-enum"],
+    // Each is used a few times: shorter code takes longer to make than it saves.
+    code: { optimize: false },
   });
   (formats as unknown as (one: Ajv2020) => void)(ajv);
-  return (schema) => ajv.compile(schema);
+  const compiled = new Map<string, ValidateFunction>();
+  return (schema) => {
+    const text = JSON.stringify(schema);
+    const validate = compiled.get(text) ?? ajv.compile(schema);
+    compiled.set(text, validate);
+    return validate;
+  };
 }
