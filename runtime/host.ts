@@ -192,6 +192,7 @@ export { type Refusal, refusals } from "./oauth/callback.ts";
 export {
   type Account,
   findAccount,
+  findRotatingField,
   isAuthorizable,
   type OAuthClient,
 } from "./oauth/declaration.ts";

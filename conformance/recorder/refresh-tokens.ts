@@ -1,5 +1,5 @@
 import type { JsonObject } from "svc-connectors";
-import { createMemoryTokenStore, type TokenStore } from "svc-connectors/host";
+import { createMemoryTokenStore, findRotatingField, type TokenStore } from "svc-connectors/host";
 import { settingAt } from "./config-secrets.ts";
 import type { Published } from "./subject.ts";
 
@@ -20,14 +20,14 @@ export interface RefreshTokens {
 export function createRefreshTokens({ egress }: Pick<Published, "egress">): RefreshTokens {
   const oauth =
     egress?.kind === "http" ? egress.auth.find((auth) => auth.type === "oauth2") : undefined;
-  const path = oauth?.refreshToken ?? "";
+  const path = oauth?.refreshToken ?? (egress && findRotatingField({ egress })) ?? "";
   const later: string[] = [];
   return {
     path,
     later,
     store(config) {
       const configured = settingAt(config, path.split("."));
-      if (oauth === undefined || typeof configured !== "string") return undefined;
+      if (path === "" || typeof configured !== "string") return undefined;
       const store = createMemoryTokenStore({ refreshToken: later.at(-1) ?? configured });
       return {
         ...store,

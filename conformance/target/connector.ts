@@ -14,6 +14,7 @@ import {
   createMessageWriter,
   eventLevel,
   eventText,
+  findRotatingField,
   type Host,
   type HostEvent,
   type Manifest,
@@ -192,7 +193,7 @@ function documentAt(url: string): TargetDocument | undefined {
 function refreshTokenFieldOf(egress: Egress | undefined): string {
   const declared =
     egress?.kind === "http" ? egress.auth.find((auth) => auth.type === "oauth2") : undefined;
-  return declared?.refreshToken ?? "";
+  return declared?.refreshToken ?? (egress && findRotatingField({ egress })) ?? "";
 }
 
 /** The store that the runtime uses when it is given none, and a call for each save. */

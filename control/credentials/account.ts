@@ -1,5 +1,6 @@
 import {
   findAccount,
+  findRotatingField,
   type JsonObject,
   type Manifest,
   type OAuthClient,
@@ -36,7 +37,12 @@ export async function openAccount(
   config: JsonObject,
 ): Promise<AccountInRun> {
   const account = findAccount(manifest);
-  if (!account) return { config: {} };
+  if (!account) {
+    // A token that was entered by hand, and that its provider replaces.
+    const field = findRotatingField(manifest);
+    if (field === undefined) return { config: {} };
+    return { config: {}, tokens: createTokenStore(ctx.services, credential, field) };
+  }
   const { kind, field } = account.token;
   const store = createTokenStore(ctx.services, credential, field);
   if (credential.auth_type !== "oauth2")

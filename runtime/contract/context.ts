@@ -1,5 +1,5 @@
 import type { Clock } from "./clock.ts";
-import type { HttpEgress } from "./egress.ts";
+import type { HttpEgress, TokenRenewal } from "./egress.ts";
 import type { UnsignedToken } from "./jwt.ts";
 import type { ByteStream, Signal } from "./platform.ts";
 
@@ -26,6 +26,12 @@ export interface RequestOptions {
    * @throws CONFIG_INVALID when its key does not fit its algorithm
    */
   readonly jwt?: UnsignedToken | undefined;
+  /**
+   * The request asks for tokens at a URL that is declared to mint them for a refresh token which
+   * changes with each use. The host sends it when it needs new ones, with the token that it keeps.
+   * @throws CONFIG_INVALID where nothing keeps the next one · REAUTHORIZATION_NEEDED
+   */
+  readonly renewal?: TokenRenewal | undefined;
 }
 
 export interface BodyOptions extends RequestOptions {

@@ -268,6 +268,24 @@ export interface MintedTokens {
    * JSON pointers (RFC 6901) to them. Values under the name of a secret are taken for tokens too.
    */
   readonly pointers: readonly string[];
+  /** They are minted for a refresh token that changes with each use: the host keeps the new one. */
+  readonly rotates?: RotatingToken | undefined;
+}
+
+/** A refresh token that changes with each use, and the names that an answer has for what it brings. */
+export interface RotatingToken {
+  /** The setting with the first refresh token. */
+  readonly field: string;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  /** Seconds, or the date at which the access token ends. */
+  readonly expiresIn: string;
+}
+
+/** A request for tokens that are minted for a refresh token which changes with each use. */
+export interface TokenRenewal {
+  /** The access token that the provider refused: another one is meant. */
+  readonly rejected?: string | undefined;
 }
 
 export interface HttpEgress<Field extends string = string> {

@@ -43,7 +43,7 @@ export interface HostOptions {
   /**
    * Where the OAuth tokens of a run are kept, for the whole configuration of the run. Called once
    * for each run. Default, and for undefined: in memory, begun with the refresh token of the
-   * configuration.
+   * configuration; one that is declared to change with each use is refused then.
    */
   readonly tokens?:
     | ((connector: ConnectorReference, config: JsonObject) => TokenStore | undefined)

@@ -11,6 +11,7 @@ import { configText, configValue } from "./config-field.ts";
 import { createTokenSource } from "./oauth.ts";
 import { fillTemplate } from "./request-url.ts";
 import type { RetryPolicy } from "./retry.ts";
+import { refreshTokens, type TokenClient } from "./token-endpoint.ts";
 import { createTransport } from "./transport.ts";
 
 export interface AccessTokens {
@@ -38,7 +39,10 @@ type BrokerTokenOptions = Pick<
 /**
  * Token endpoints answer in a second or not at all; a run that ends waits for a refresh under way.
  */
-const tokenLimits = { totalTimeoutMs: 30_000, maxAttempts: 3 };
+const tokenTimeoutMs = 30_000;
+/** Providers lock out clients that keep asking. */
+export const maxTokenAttempts = 3;
+const never = new AbortController().signal;
 
 /** @throws CONFIG_INVALID a credential or part of the URL is missing */
 export function openAccessTokens(oauth: OAuth2, options: BrokerTokenOptions): AccessTokens {
@@ -58,21 +62,23 @@ export function openAccessTokens(oauth: OAuth2, options: BrokerTokenOptions): Ac
     connections: 1,
     limits: {
       ...limits,
-      totalTimeoutMs: Math.min(limits.totalTimeoutMs, tokenLimits.totalTimeoutMs),
+      totalTimeoutMs: Math.min(limits.totalTimeoutMs, tokenTimeoutMs),
     },
   });
+  const client: TokenClient = {
+    tokenUrl,
+    clientId: configText(config, oauth.clientId),
+    clientSecret,
+    clientAuth: oauth.clientAuth ?? "body",
+  };
+  // One that is under way is let through: its answer may hold the only valid token.
+  const refresh = (refreshToken: string) =>
+    refreshTokens(client, refreshToken, transport, clock, never);
   const source = createTokenSource({
-    client: {
-      tokenUrl,
-      clientId: configText(config, oauth.clientId),
-      clientSecret,
-      clientAuth: oauth.clientAuth ?? "body",
-    },
     store,
-    transport,
     secrets,
     clock,
-    retry: { ...retry, maxAttempts: Math.min(limits.maxAttempts, tokenLimits.maxAttempts) },
+    retry: { ...retry, maxAttempts: Math.min(limits.maxAttempts, maxTokenAttempts) },
     closing,
   });
   const failures = new WeakSet<ConnectorError>();
@@ -80,10 +86,7 @@ export function openAccessTokens(oauth: OAuth2, options: BrokerTokenOptions): Ac
   return {
     async current(rejected, signal) {
       try {
-        return await orCancelled(
-          rejected === undefined ? source.accessToken() : source.renew(rejected),
-          signal,
-        );
+        return (await orCancelled(source.valid(refresh, rejected), signal)).accessToken;
       } catch (error) {
         if (error instanceof ConnectorError) failures.add(error);
         throw error;

@@ -22,11 +22,17 @@ import { checkCall } from "./check-call.ts";
 import { createSlots } from "./concurrency.ts";
 import { fillRequest } from "./fill-request.ts";
 import { createOutcomeReader } from "./outcome.ts";
-import { createAnswerFilter, declaredOrigins, isSameOrigin } from "./placeholder-access.ts";
+import {
+  createAnswerFilter,
+  declaredOrigins,
+  isSameOrigin,
+  mintingPlaces,
+} from "./placeholder-access.ts";
 import { checkHeaders } from "./request-headers.ts";
 import { declaredUrl, isUnder, portOf, requestUrl, resolveBaseUrl } from "./request-url.ts";
 import { acceptEncoding, createCookieWatch, defaultMaxResponseBytes } from "./response.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
+import { createRotatingTokens, tokenErrorStatuses } from "./rotating-tokens.ts";
 import { createSendQueue, type SendQueue } from "./send-queue.ts";
 import { shareRateLimiter } from "./shared-limiter.ts";
 import { createCallSigner } from "./sign-jwt.ts";
@@ -124,6 +130,16 @@ export function createHttpBroker(options: BrokerOptions): Broker {
   const attempt = createAttempt({ auth, tokens, queue, writer, fill });
 
   const signCall = createCallSigner(placeholders);
+  const rotating =
+    placeholders &&
+    createRotatingTokens({
+      ...{ config, placeholders, secrets, clock },
+      places: mintingPlaces(declaration.placeholders, config, spec, settings).flatMap(
+        ({ url, rotates }) => (rotates ? [{ url, rotates }] : []),
+      ),
+      ...{ retry: policy, closing: closing.signal, store: options.tokens },
+      send: (plain, signal, sending) => attempt(plain, tokenErrorStatuses, signal, sending),
+    });
 
   async function request(
     given: HttpCall,
@@ -133,6 +149,10 @@ export function createHttpBroker(options: BrokerOptions): Broker {
     checkCall(given, writer ? writingMethods : readingMethods, origins !== undefined);
     const call = signCall(given);
     const plain = toPlainRequest(call);
+    if (call.renewal !== undefined) {
+      if (!rotating) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: noRenewals });
+      return await rotating.answer(plain, call.renewal, callerSignal);
+    }
     const accept = call.accept ?? [];
     const again = call.again && {
       attempt: call.again.attempt,
@@ -166,10 +186,13 @@ export function createHttpBroker(options: BrokerOptions): Broker {
       if (!closing.signal.aborted) release();
       closing.abort();
       await tokens?.close();
+      await rotating?.settled();
       await transport.close();
     },
   };
 }
+
+const noRenewals = "this connector declares no refresh token that changes";
 
 /** Calls as requests: below the base URL, with the declared headers, not yet signed. */
 function createRequestMaker(

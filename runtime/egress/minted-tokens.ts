@@ -21,7 +21,7 @@ export function createTokenCatcher(
 ): TokenCatcher {
   return (url, body) => {
     for (const place of places) {
-      if (place.url.origin !== url.origin || !isSamePath(place.url, url)) continue;
+      if (!isSamePlace(place.url, url)) continue;
       const document = parseAnswer(body);
       for (const pointer of place.pointers) keep(valueAt(document, pointer), placeholders);
       // A declaration may be wrong, and its token would go on to the connector.
@@ -33,7 +33,9 @@ export function createTokenCatcher(
 /** Deeper than any answer of a log-in. */
 const maxDepth = 64;
 
-const isSamePath = (one: URL, other: URL) =>
+/** True for URLs that differ in their queries, or in a slash at the end, alone. */
+export const isSamePlace = (one: URL, other: URL): boolean =>
+  one.origin === other.origin &&
   one.pathname.replace(/\/+$/, "") === other.pathname.replace(/\/+$/, "");
 
 function parseAnswer(body: Buffer): unknown {

@@ -7,8 +7,7 @@ import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import type { StoredTokens, TokenStore, Tokens } from "../contract/token-store.ts";
 import type { SecretRegistry } from "../filter/secrets.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
-import { type MintedTokens, refreshTokens, type TokenClient } from "./token-endpoint.ts";
-import type { Transport } from "./transport.ts";
+import type { MintedTokens } from "./token-endpoint.ts";
 
 /** A token is renewed when a tenth of its life is left, at most this long ahead. */
 const maxAheadMs = 300_000;
@@ -17,9 +16,7 @@ const aheadShare = 0.1;
 const maxRounds = 4;
 
 export interface TokenSourceOptions {
-  readonly client: TokenClient;
   readonly store: TokenStore;
-  readonly transport: Transport;
   readonly secrets: SecretRegistry;
   readonly clock: Clock;
   readonly retry: RetryPolicy;
@@ -30,27 +27,27 @@ export interface TokenSourceOptions {
   readonly closing: AbortSignal;
 }
 
+/** Asks the provider for new tokens: once, and whatever happens meanwhile to its end. */
+export type Refresh = (refreshToken: string) => Promise<MintedTokens>;
+
+export type ValidTokens = Tokens & { readonly accessToken: string };
+
 export interface TokenSource {
   /**
-   * A token that is valid now, for all that is known.
-   * @throws REAUTHORIZATION_NEEDED and as {@link refreshTokens}
+   * Tokens that are valid now, for all that is known. May be called at once for many requests: one
+   * refresh serves all.
+   * @param rejected an access token that the provider refused: another one is meant
+   * @throws REAUTHORIZATION_NEEDED and as `refresh` does
    */
-  accessToken(): Promise<string>;
-  /**
-   * Another token than the one that the provider refused. May be called at once for many requests:
-   * one refresh serves all.
-   */
-  renew(rejected: string): Promise<string>;
+  valid(refresh: Refresh, rejected?: string): Promise<ValidTokens>;
   /** Resolves when no refresh is under way. */
   settled(): Promise<void>;
 }
 
-const never = new AbortController().signal;
-
 export function createTokenSource(options: TokenSourceOptions): TokenSource {
-  const { client, store, transport, secrets, clock, retry, closing } = options;
+  const { store, secrets, clock, retry, closing } = options;
   let current: Tokens | undefined;
-  let refreshing: Promise<string> | undefined;
+  let refreshing: Promise<ValidTokens> | undefined;
   /**
    * Minted but not saved, because the store failed. The provider may have ended the stored ones.
    */
@@ -59,20 +56,20 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
   const isUsable = (
     tokens: Tokens | undefined,
     rejected: string | undefined,
-  ): tokens is Tokens & { readonly accessToken: string } =>
+  ): tokens is ValidTokens =>
     tokens?.accessToken !== undefined &&
     tokens.accessToken !== rejected &&
     clock.now() < renewAtMs(tokens);
 
-  function valid(rejected: string | undefined): Promise<string> {
-    if (isUsable(current, rejected)) return Promise.resolve(current.accessToken);
-    refreshing ??= exclusively(() => refresh(rejected)).finally(() => {
+  function valid(refresh: Refresh, rejected?: string): Promise<ValidTokens> {
+    if (isUsable(current, rejected)) return Promise.resolve(current);
+    refreshing ??= exclusively(() => renew(refresh, rejected)).finally(() => {
       refreshing = undefined;
     });
     return refreshing;
   }
 
-  async function exclusively(work: () => Promise<string>): Promise<string> {
+  async function exclusively<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await (store.exclusively ? store.exclusively(work) : work());
     } catch (error) {
@@ -80,12 +77,12 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
     }
   }
 
-  async function refresh(rejected: string | undefined): Promise<string> {
+  async function renew(refresh: Refresh, rejected: string | undefined): Promise<ValidTokens> {
     if (unsaved) await saveMinted(unsaved.expectedVersion, unsaved.tokens);
     for (let round = 0; round < maxRounds; round++) {
       const stored = await load();
       if (isUsable(stored.tokens, rejected)) return use(stored.tokens);
-      const minted = await mint(stored);
+      const minted = await mint(refresh, stored);
       if (minted === undefined) continue;
       if (await saveMinted(stored.version, minted)) return use(minted);
     }
@@ -93,17 +90,15 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
   }
 
   /** Undefined when the refresh token was refused because someone else has used it meanwhile. */
-  async function mint({
-    version,
-    tokens,
-  }: StoredTokens): Promise<(Tokens & { readonly accessToken: string }) | undefined> {
+  async function mint(
+    refresh: Refresh,
+    { version, tokens }: StoredTokens,
+  ): Promise<ValidTokens | undefined> {
     const { refreshToken, refusedAtMs } = tokens;
     if (refreshToken === undefined || refusedAtMs !== undefined)
       throw new ConnectorError("REAUTHORIZATION_NEEDED");
     try {
-      const minted = await withRetries(retry, closing, () =>
-        refreshTokens(client, refreshToken, transport, clock, never),
-      );
+      const minted = await withRetries(retry, closing, () => refresh(refreshToken));
       return toTokens(minted, refreshToken, clock.now());
     } catch (error) {
       if (!(error instanceof ConnectorError) || error.code !== "REAUTHORIZATION_NEEDED")
@@ -129,9 +124,9 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
     return isFirst;
   }
 
-  function use(tokens: Tokens & { readonly accessToken: string }): string {
+  function use(tokens: ValidTokens): ValidTokens {
     current = tokens;
-    return tokens.accessToken;
+    return tokens;
   }
 
   function register({ accessToken, refreshToken }: Tokens): void {
@@ -140,8 +135,7 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
   }
 
   return {
-    accessToken: () => valid(undefined),
-    renew: (rejected) => valid(rejected),
+    valid,
     settled: async () => {
       await refreshing?.catch(() => undefined);
     },

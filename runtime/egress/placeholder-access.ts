@@ -62,6 +62,17 @@ const isLeftOut = (template: string, config: JsonObject) =>
 export const isSameOrigin = (target: URL, from: URL) =>
   target.origin === from.origin && target.username === "" && target.password === "";
 
+/** The URLs that mint tokens, as they are with these settings. */
+export const mintingPlaces = (
+  declared: HttpEgress["placeholders"],
+  config: BrokerOptions["config"],
+  spec: BrokerOptions["spec"],
+  settings: NetworkSettings,
+) =>
+  (declared?.minted ?? [])
+    .filter(({ url }) => !isLeftOut(url, config))
+    .map((place) => ({ ...place, url: fillDeclared(place.url, config, spec, settings) }));
+
 /** Catches minted tokens, and puts placeholders in the place of secrets. */
 export function createAnswerFilter(
   { placeholders: declared, isImage, maxResponseBytes = defaultMaxResponseBytes }: HttpEgress,
@@ -70,9 +81,7 @@ export function createAnswerFilter(
   spec: BrokerOptions["spec"],
   settings: NetworkSettings,
 ): AnswerFilter {
-  const minted = (declared?.minted ?? [])
-    .filter(({ url }) => !isLeftOut(url, config))
-    .map(({ url, pointers }) => ({ url: fillDeclared(url, config, spec, settings), pointers }));
+  const minted = mintingPlaces(declared, config, spec, settings);
   const catchTokens = createTokenCatcher(minted, placeholders);
   return {
     async body(url, bytes) {

@@ -14,6 +14,8 @@ export interface Placeholders {
    * @throws CONNECTOR_PROTOCOL when there are more than a run can need
    */
   placeholderOf(secret: string): string;
+  /** From now on a placeholder stands for another secret; the one before stays hidden. */
+  rebind(placeholder: string, secret: string): void;
   /** True when one of them stands in the text. */
   isIn(text: string): boolean;
   /** The text with each placeholder replaced by its secret, as `encode` writes it there. */
@@ -54,6 +56,15 @@ export function createPlaceholders(secrets: SecretRegistry): Placeholders {
     return redacted;
   };
 
+  const note = (placeholder: string, secret: string) => {
+    placeholders.set(secret, placeholder);
+    byPlaceholder.set(placeholder, secret);
+    for (const one of [secret, placeholder]) secrets.add(one);
+    own.add(secret);
+    finder = undefined;
+    hidden = undefined;
+  };
+
   return {
     get secrets() {
       return [...placeholders.keys()];
@@ -68,13 +79,11 @@ export function createPlaceholders(secrets: SecretRegistry): Placeholders {
           problem: `it has been given more than ${count[0]} secrets and tokens`,
         });
       const placeholder = inventPlaceholder(secret);
-      placeholders.set(secret, placeholder);
-      byPlaceholder.set(placeholder, secret);
-      for (const one of [secret, placeholder]) secrets.add(one);
-      own.add(secret);
-      finder = undefined;
-      hidden = undefined;
+      note(placeholder, secret);
       return placeholder;
+    },
+    rebind(placeholder, secret) {
+      if (byPlaceholder.get(placeholder) !== secret) note(placeholder, secret);
     },
     isIn: (text) => text.search(placeholdersFound()) !== -1,
     fill: (text, encode = (secret) => secret) =>

@@ -202,12 +202,8 @@ function toTokenResponse(
 ): Response {
   if (status >= 300 && status < 400) throw new ConnectorError("REDIRECT_REFUSED");
   const answer = parseObject(bytes);
-  const isTransient = status === 429 || statusCode(status) === "PROVIDER_UNAVAILABLE";
-  if (status >= 400 && isTransient) throw statusError(status, undefined, retryAfterMs);
-  if (typeof answer?.error === "string" && answer.error !== "") {
-    throw statusError(status, codesByError.get(answer.error) ?? rejectedCode(status), retryAfterMs);
-  }
-  if (status < 200 || status >= 300) throw statusError(status, rejectedCode(status));
+  const fault = tokenFault(status, answer, retryAfterMs);
+  if (fault) throw fault;
   if (!answer) throw notATokenAnswer();
   const { access_token, refresh_token, expires_in, scope } = answer;
   return Response.json({
@@ -221,12 +217,33 @@ function toTokenResponse(
   });
 }
 
+/** What an answer of a token endpoint says is wrong. */
+export function tokenFault(
+  status: number,
+  answer: { readonly error?: unknown } | undefined,
+  retryAfterMs?: number,
+): ConnectorError | undefined {
+  const isTransient = status === 429 || statusCode(status) === "PROVIDER_UNAVAILABLE";
+  if (status >= 400 && isTransient) return statusError(status, undefined, retryAfterMs);
+  if (typeof answer?.error === "string" && answer.error !== "")
+    return statusError(
+      status,
+      codesByError.get(answer.error) ?? rejectedCode(status),
+      retryAfterMs,
+    );
+  if (status < 200 || status >= 300) return statusError(status, rejectedCode(status));
+  return undefined;
+}
+
 const rejectedCode = (status: number): ErrorCode =>
   status === 401 || status === 403 ? "CREDENTIALS_REJECTED" : "REQUEST_REJECTED";
 
+export const isToken = (value: unknown): value is string =>
+  typeof value === "string" &&
+  value.length <= budgets.token.bytes &&
+  /^[\u0021-\u007e]+$/.test(value);
+
 function toMinted(tokens: TokenEndpointResponse): MintedTokens {
-  const isToken = (text: string) =>
-    text.length <= budgets.token.bytes && /^[\u0021-\u007e]+$/.test(text);
   if (
     !isToken(tokens.access_token) ||
     (tokens.refresh_token !== undefined && !isToken(tokens.refresh_token))

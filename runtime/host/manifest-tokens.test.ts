@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { answerJson, createInstantClock, startProvider } from "../../simulators/loopback.ts";
 import { createMemorySink } from "../../tests/memory-sink.ts";
+import { rotatingManifest } from "../../tests/rotating-manifest.ts";
+import { createMemoryTokenStore, type TokenStore } from "../contract/token-store.ts";
 import { createHost } from "./create-host.ts";
 import { findConnector } from "./registry.ts";
 
@@ -113,4 +115,100 @@ test("a token that the host signs is made anew for each run, with the key of tha
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+/** A provider that replaces its tokens with each refresh, and a manifest that is read there. */
+async function openRotating(store: (refreshToken: string) => TokenStore | undefined) {
+  const folder = await mkdtemp(join(tmpdir(), "svc-manifest-tokens-"));
+  const origin = "https://api.example.com";
+  const text = rotatingManifest({ login: `${origin}/token`, api: origin });
+  await writeFile(join(folder, "items.yaml"), text);
+  let count = 0;
+  const provider = await startProvider(({ url, headers }, response) => {
+    if (url !== "/token")
+      return answerJson(response, 200, { id: "1", token: headers.authorization?.slice(7) });
+    count++;
+    answerJson(response, 200, {
+      access_token: `${minted}${count}`,
+      refresh_token: `${session}${count}`,
+      expires_in: "3600",
+    });
+  });
+  const clock = createInstantClock(Date.UTC(2026, 0, 15));
+  const tokens = store(secret);
+  const host = createHost({ clock, seams: provider.seams, tokens: () => tokens });
+  const connector = findConnector(join(folder, "items.yaml"), "/");
+  const config = { client_id: "id", client_secret: "canary-of-a-client", refresh_token: secret };
+  return {
+    clock,
+    received: provider.received,
+    async read() {
+      const sink = createMemorySink();
+      const [stream] = await host.discover(connector, config);
+      const catalog = stream ? [{ stream, sync_mode: "full_refresh" as const }] : [];
+      const { status, error } = await host.read(
+        connector,
+        { config, catalog: { streams: catalog } },
+        sink,
+      );
+      return { status, error, rows: sink.rows() };
+    },
+    async [Symbol.asyncDispose]() {
+      await host[Symbol.asyncDispose]();
+      await provider[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+test("a refresh token that changes is kept before what came with it is used, and no connector sees it", async () => {
+  const saved: string[] = [];
+  await using items = await openRotating((refreshToken) => {
+    const store = createMemoryTokenStore({ refreshToken });
+    return {
+      ...store,
+      async save(version, tokens) {
+        saved.push(`${items.received.length} requests: ${tokens.refreshToken}`);
+        return await store.save(version, tokens);
+      },
+    };
+  });
+  for (const _ of [1, 2]) {
+    const { rows } = await items.read();
+    expect(rows.map(({ token }) => token)).toEqual(["[redacted]"]);
+    const seen = Buffer.from(String(rows[0]?.seen), "base64").toString();
+    expect(seen).not.toContain(minted);
+    await items.clock.sleep(3_600_000);
+  }
+  const asked = items.received.map(
+    ({ body, headers }) => new URLSearchParams(body).get("refresh_token") ?? headers.authorization,
+  );
+  expect(asked).toEqual([secret, `Bearer ${minted}1`, `${session}1`, `Bearer ${minted}2`]);
+  expect(saved).toEqual([`1 requests: ${session}1`, `3 requests: ${session}2`]);
+});
+
+test("what cannot be kept is not used: the next run goes on with the token that is kept", async () => {
+  let isBroken = true;
+  await using items = await openRotating((refreshToken) => {
+    const store = createMemoryTokenStore({ refreshToken });
+    return {
+      ...store,
+      async save(version, tokens) {
+        if (isBroken) throw new Error("the disk is full");
+        return await store.save(version, tokens);
+      },
+    };
+  });
+  expect((await items.read()).status).not.toBe("succeeded");
+  expect(items.received.map(({ url }) => url)).toEqual(["/token"]);
+  isBroken = false;
+  expect((await items.read()).status).toBe("succeeded");
+});
+
+test("where nothing keeps a refresh token that changes, it is not used at all, and one reads where it can be", async () => {
+  await using items = await openRotating(() => undefined);
+  const { error } = await items.read();
+  expect(error).toMatchObject({ code: "CONFIG_INVALID" });
+  expect(JSON.stringify(error)).toContain("svc connectors add");
+  expect(items.received).toEqual([]);
 });

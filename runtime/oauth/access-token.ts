@@ -3,6 +3,7 @@ import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { TokenStore } from "../contract/token-store.ts";
 import { createTokenSource } from "../egress/oauth.ts";
+import { refreshTokens } from "../egress/token-endpoint.ts";
 import { findAccount, type OAuthClient, toTokenClient } from "./declaration.ts";
 import { type AuthorizationNetwork, withTokenTransport } from "./token-transport.ts";
 
@@ -40,15 +41,9 @@ export async function validAccessToken(options: AccessTokenOptions): Promise<str
   return await withTokenTransport(client.tokenUrl, options, async (transport) => {
     const wait = (durationMs: number, signal: AbortSignal) => clock.sleep(durationMs, signal);
     const policy = { ...retry, clock, random: Math.random, wait };
-    const source = createTokenSource({
-      client,
-      store,
-      transport,
-      secrets,
-      clock,
-      retry: policy,
-      closing: never,
-    });
-    return await source.accessToken();
+    const source = createTokenSource({ store, secrets, clock, retry: policy, closing: never });
+    const refresh = (refreshToken: string) =>
+      refreshTokens(client, refreshToken, transport, clock, never);
+    return (await source.valid(refresh)).accessToken;
   });
 }

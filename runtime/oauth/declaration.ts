@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { configText, configValue } from "../egress/config-field.ts";
 import { fillTemplate } from "../egress/request-url.ts";
 import type { TokenClient } from "../egress/token-endpoint.ts";
-import { egressFields, schemaOf } from "../spec/egress-fields.ts";
+import { egressFields, rotatingFields, schemaOf } from "../spec/egress-fields.ts";
 import { compileSchema, copyJson } from "../spec/validation.ts";
 
 /** A client that is registered with the provider. */
@@ -32,6 +32,13 @@ export interface Account {
 }
 
 export type AuthorizableAccount = Account & { readonly authorization: Authorization };
+
+/**
+ * The setting of a refresh token that somebody enters, and that its provider replaces with each use:
+ * the host keeps the next ones.
+ */
+export const findRotatingField = ({ egress }: Pick<Manifest, "egress">): string | undefined =>
+  egress.kind === "http" ? rotatingFields(egress)[0] : undefined;
 
 /** Undefined when the connector has no accounts: what it is given does not come from OAuth. */
 export function findAccount({ egress }: Pick<Manifest, "egress">): Account | undefined {

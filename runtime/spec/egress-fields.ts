@@ -7,7 +7,7 @@ import {
   settingOf,
 } from "../contract/egress.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
-import { isSecret as isMarked, secretKeyword } from "../contract/spec.ts";
+import { isSecret as isMarked } from "../contract/spec.ts";
 import { isSecretName } from "../filter/secret-names.ts";
 import { oauthTemplates } from "./authorization.ts";
 import type { Fault } from "./validation.ts";
@@ -53,6 +53,7 @@ export function egressFields(egress: AuthenticatedEgress): EgressField[] {
     ...furtherTemplates(egress).flatMap(placeholders).map(open),
     ...egress.auth.flatMap(oauthTemplates).flatMap(placeholders).map(open),
     ...egress.auth.flatMap(authUses).map(({ use }) => authField(use)),
+    ...rotatingFields(egress).map(hidden),
   ];
 }
 
@@ -60,6 +61,11 @@ export function egressFields(egress: AuthenticatedEgress): EgressField[] {
 const furtherTemplates = ({ placeholders }: Pick<HttpEgress, "placeholders">) => [
   ...(placeholders?.urls ?? []),
   ...(placeholders?.minted ?? []).map(({ url }) => url),
+];
+
+/** The settings with a first refresh token, which the host replaces by the next ones. */
+export const rotatingFields = ({ placeholders }: Pick<HttpEgress, "placeholders">): string[] => [
+  ...new Set((placeholders?.minted ?? []).flatMap(({ rotates }) => rotates?.field ?? [])),
 ];
 
 const placeholders = (template: string) =>
@@ -103,9 +109,10 @@ export function fieldFaults(spec: JsonObject, egress: Egress): Fault[] {
   for (const { field, isSecret } of egressFields(egress)) {
     const schema = schemaOf(spec, field);
     const path = `spec.properties.${field}`;
+    // In a choice each branch says what its own are; a run looks whether they are hidden.
+    if (!schema && isInChoice(spec, field)) continue;
     if (!schema) faults.push({ path, problem: "is used by the egress but not declared" });
-    else if (isSecret && schema[secretKeyword] !== true)
-      faults.push({ path, problem: mustBeSecret });
+    else if (isSecret && !isMarked(schema)) faults.push({ path, problem: mustBeSecret });
   }
   if (egress.kind === "http") faults.push(...identifierFaults(spec, egress.auth));
   for (const field of hostEnds(egress)) {
@@ -169,6 +176,14 @@ function hostEnds(egress: Egress): string[] {
       : (/^https:\/\/[^/]*\{([^{}]+)\}(?::\d+)?(?:\/|$)/.exec(template)?.[1] ?? []),
   );
 }
+
+/** True where an object on the way to a setting has alternatives. */
+const isInChoice = (spec: JsonObject, field: string): boolean =>
+  field
+    .split(".")
+    .some(
+      (_, index, names) => schemaOf(spec, names.slice(0, index).join("."))?.oneOf !== undefined,
+    );
 
 /** The schema of a property by its dotted path. */
 export function schemaOf(spec: JsonObject, field: string): JsonObject | undefined {

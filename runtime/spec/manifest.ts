@@ -86,6 +86,10 @@ const ApprovedUrl = Type.Object(
 const Count = (maximum: number) => Type.Integer({ minimum: 1, maximum });
 const Status = Type.Integer({ minimum: 100, maximum: 599 });
 const Pointer = Type.String({ pattern: "^(/.*)?$", maxLength: 500 });
+const RotatingToken = Type.Object(
+  { field: Field, accessToken: Field, refreshToken: Field, expiresIn: Field },
+  exactly,
+);
 const RuleText = Type.String({ maxLength: 500 });
 
 const HttpEgressShape = Type.Object(
@@ -128,7 +132,14 @@ const HttpEgressShape = Type.Object(
           urls: Type.Optional(Type.Array(Url, { maxItems: 50 })),
           minted: Type.Optional(
             Type.Array(
-              Type.Object({ url: Url, pointers: Type.Array(Pointer, { maxItems: 20 }) }, exactly),
+              Type.Object(
+                {
+                  url: Url,
+                  pointers: Type.Array(Pointer, { maxItems: 20 }),
+                  rotates: Type.Optional(RotatingToken),
+                },
+                exactly,
+              ),
               { maxItems: 50 },
             ),
           ),

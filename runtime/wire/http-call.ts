@@ -1,3 +1,4 @@
+import type { TokenRenewal } from "../contract/egress.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import type { JsonValue } from "../contract/json.ts";
 import type { UnsignedToken } from "../contract/jwt.ts";
@@ -20,6 +21,8 @@ export interface HttpCall {
   readonly accept?: readonly number[] | undefined;
   /** A token that the host signs, of a connector with placeholders. */
   readonly jwt?: UnsignedToken | undefined;
+  /** It asks for tokens that the host may have, of a connector with placeholders. */
+  readonly renewal?: TokenRenewal | undefined;
   /**
    * The same call once more, because its 2xx answer turned out to mean `code` (an error rule on the
    * body). `attempt` = how many tries it has had. The broker waits as it does for other retries, or

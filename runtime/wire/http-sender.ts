@@ -27,6 +27,7 @@ export function createSender(request: SendCall, rules: readonly ErrorRule[]) {
       headers: options.headers,
       accept: options.accept,
       jwt: options.jwt,
+      renewal: options.renewal,
       body: options.body as JsonValue | undefined,
       text: options.text,
     };

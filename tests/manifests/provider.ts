@@ -64,8 +64,8 @@ export function createShop(scheme: "http" | "https"): Handler {
       return answerJson(response, 200, {
         access_token: token,
         expires_in: 3600,
-        token,
-        lasts: 600,
+        ...{ token, lasts: 600 },
+        ...{ refresh_token: "rotated-Hy62KpWx81Nc", renewal: "renewed-Lu45GsTz93Qm" },
       });
     }
     if (path === "/login")

@@ -3,6 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Host } from "../../runtime/contract/host.ts";
+import { isJsonObject } from "../../runtime/contract/json.ts";
+import { createMemoryTokenStore } from "../../runtime/contract/token-store.ts";
 import { createHost } from "../../runtime/host/create-host.ts";
 import { findConnector } from "../../runtime/host/registry.ts";
 import {
@@ -34,7 +36,14 @@ export async function startHere() {
   let handle = createShop("https");
   const provider = await startProvider((...request) => handle(...request));
   const clock = createInstantClock(Date.parse(now));
-  const host = createHost({ clock, seams: provider.seams, keepWarm: 1 });
+  const host = createHost({
+    ...{ clock, seams: provider.seams, keepWarm: 1 },
+    // Each reading begins with the refresh token of its settings, as the other interpreter does.
+    tokens: (_, { credentials, refresh }) => {
+      const inner = isJsonObject(credentials) ? credentials.refresh_token : undefined;
+      return createMemoryTokenStore({ refreshToken: String(inner ?? refresh) });
+    },
+  });
   return {
     open: (one: Case) =>
       openCase(one, join(whole, one.file.replace(/\W/g, "_")), {

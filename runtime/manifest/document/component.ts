@@ -87,7 +87,7 @@ export const supported = {
   ApiKeyAuthenticator: "api_token header inject_into",
   BasicHttpAuthenticator: "username password",
   OAuthAuthenticator:
-    "client_id client_id_name client_secret client_secret_name refresh_token refresh_token_name token_refresh_endpoint access_token_name expires_in_name token_expiry_date token_expiry_date_format access_token_value refresh_token_error_status_codes refresh_token_error_key refresh_token_error_values grant_type grant_type_name refresh_request_body refresh_request_headers scopes use_profile_assertion profile_assertion",
+    "client_id client_id_name client_secret client_secret_name refresh_token refresh_token_name token_refresh_endpoint access_token_name expires_in_name token_expiry_date token_expiry_date_format access_token_value refresh_token_error_status_codes refresh_token_error_key refresh_token_error_values grant_type grant_type_name refresh_request_body refresh_request_headers scopes use_profile_assertion profile_assertion refresh_token_updater send_refresh_request_as_query_params",
   JwtAuthenticator:
     "secret_key base64_encode_secret_key algorithm token_duration header_prefix jwt_headers additional_jwt_headers jwt_payload additional_jwt_payload passphrase request_option",
   SessionTokenAuthenticator:

@@ -48,9 +48,17 @@ const credentialNames = new Set([
 function credentialTexts(authenticator: JsonValue): string[] {
   if (Array.isArray(authenticator)) return authenticator.flatMap(credentialTexts);
   if (!isJsonObject(authenticator)) return [];
-  return Object.entries(authenticator).flatMap(([name, part]) =>
-    typeof part === "string" ? (credentialNames.has(name) ? [part] : []) : credentialTexts(part),
-  );
+  return Object.entries(authenticator).flatMap(([name, part]) => {
+    if (typeof part === "string") return credentialNames.has(name) ? [part] : [];
+    const kept = name === "refresh_token_updater" ? [refreshTokenPath(part)] : [];
+    return [...kept.map((path) => `config['${path.join("']['")}']`), ...credentialTexts(part)];
+  });
+}
+
+/** The setting of a refresh token that changes, of which a `refresh_token_updater` says the path. */
+export function refreshTokenPath(updater: JsonValue): readonly string[] {
+  const path = isJsonObject(updater) ? updater.refresh_token_config_path : undefined;
+  return Array.isArray(path) ? path.map(String) : ["credentials", "refresh_token"];
 }
 
 function mark(spec: JsonObject, chain: readonly string[], isMade: boolean): void {

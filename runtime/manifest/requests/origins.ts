@@ -54,6 +54,9 @@ export interface Needs {
  */
 export function toEgress({ origins, minted, responseHeaders, rateLimit }: Needs): HttpEgress {
   const [first = "", ...others] = new Set(origins);
+  const rotating = new Set(minted.flatMap(({ rotates }) => rotates?.field ?? []));
+  if (rotating.size > 1)
+    throw invalid("streams", `refresh ${[...rotating].join(" and ")}: one account has one token`);
   const distinct = new Map(minted.map((one) => [JSON.stringify(one), one]));
   return http({
     ...{ baseUrl: first, auth: [], concurrency: 4, isPostSafe: true },
