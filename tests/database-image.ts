@@ -52,7 +52,7 @@ async function loadOrMake(): Promise<Blob> {
  * An archive without what nobody opens: the databases that PostgreSQL copies for CREATE DATABASE,
  * and parts of its log that wait to be written again.
  */
-function withoutUnused(archive: Buffer, log: string): Buffer {
+function withoutUnused(archive: Buffer, log: string): Buffer<ArrayBuffer> {
   const isUnused = (path: string) =>
     /^\/?base\/[14]\/\d/.test(path) || (/^\/?pg_wal\/\w{24}$/.test(path) && !path.endsWith(log));
   const block = 512;
