@@ -63,7 +63,7 @@ export interface schemas {
   ConnectorList: { items: (schemas["Connector"])[]; next_cursor: string | null; has_more: boolean };
   ConnectorListResponse: { request_id: schemas["RequestId"]; data: schemas["ConnectorList"] };
   ConnectorType: "source" | "destination" | "row_destination";
-  ConnectorWithStreams: { connector_id: string; name: string; type: schemas["ConnectorType"]; category: schemas["ConnectorCategory"]; auth_types: (schemas["AuthType"])[]; release_stage: schemas["ReleaseStage"]; supports: schemas["ConnectorFeatures"]; added: boolean; enabled: boolean; documentation_url: string | null; streams_preview: (schemas["StreamPreview"])[]; limits: { max_tables: number }; manifest: string | null; manifest_facts: schemas["ManifestFacts"] | null; source_image: string | null; allowed_hosts: (string)[] | null; image_facts: schemas["ImageFacts"] | null; conformance: schemas["ConformanceSummary"] | null };
+  ConnectorWithStreams: { connector_id: string; name: string; type: schemas["ConnectorType"]; category: schemas["ConnectorCategory"]; auth_types: (schemas["AuthType"])[]; release_stage: schemas["ReleaseStage"]; supports: schemas["ConnectorFeatures"]; added: boolean; enabled: boolean; documentation_url: string | null; streams_preview: (schemas["StreamPreview"])[]; limits: { max_tables: number }; manifest: string | null; manifest_facts: schemas["ManifestFacts"] | null; source_image: string | null; allowed_hosts: (string)[] | null; image_facts: schemas["ImageFacts"] | null; conformance: schemas["ConformanceSummary"] | null; version: schemas["Version"] | null };
   ConnectorWithStreamsResponse: { request_id: schemas["RequestId"]; data: schemas["ConnectorWithStreams"] };
   CreateConnectorReportRequest: { report: schemas["KitReport"] };
   CreateConnectorRequest: { name: string; manifest?: string | undefined; source_image?: string | undefined; allowed_hosts?: (string)[] | undefined };
@@ -164,7 +164,7 @@ export interface schemas {
   JobType: "sync" | "reset" | "refresh" | "clear";
   JobWithParts: { job_id: string; workspace_id: string; kind: schemas["JobKind"]; pipeline_id: string | null; connection_id: string | null; job_type: schemas["JobType"]; status: schemas["JobStatus"]; trigger: schemas["Trigger"]; attempt: number; next_attempt_at: string | null; cancel_requested: boolean; records_read: number; records_synced: number; records_deleted: number; bytes_synced: number; replication_lag_bytes: number | null; failure: schemas["Failure"] | null; created_at: string; started_at: string | null; ended_at: string | null; updated_at: string; attempts?: (schemas["JobAttempt"])[] | undefined; stream_stats?: (schemas["StreamStats"])[] | undefined };
   JobWithPartsResponse: { request_id: schemas["RequestId"]; data: schemas["JobWithParts"] };
-  KeptConnector: { connector_id: string; name: string; spec_version: string; secret_fields: (string)[]; manifest_facts: schemas["ManifestFacts"] | null; source_image: string | null; image_facts: schemas["ImageFacts"] | null };
+  KeptConnector: { connector_id: string; name: string; spec_version: string; secret_fields: (string)[]; manifest_facts: schemas["ManifestFacts"] | null; source_image: string | null; image_facts: schemas["ImageFacts"] | null; version: schemas["Version"] };
   KeptConnectorResponse: { request_id: schemas["RequestId"]; data: schemas["KeptConnector"] };
   KeptReport: { connector_id: string; verdict: schemas["ConformanceVerdict"] };
   KeptReportResponse: { request_id: schemas["RequestId"]; data: schemas["KeptReport"] };

@@ -6,7 +6,7 @@ import { useWork } from "../model/use-work.ts";
 import { GivenConnectorForm } from "../parts/given-connector-form.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
-import { Empty } from "../parts/states.tsx";
+import { Empty, ProblemNote } from "../parts/states.tsx";
 import { tell } from "../parts/tell.ts";
 
 /** A connector for every workspace of the instance, by who administers it. */
@@ -33,6 +33,7 @@ export default function NewConnector() {
           label="Add it"
           isBusy={isBusy}
           problem={problem}
+          note={problem === undefined ? null : <ProblemNote error={problem} />}
           onSave={(given) => void save(given)}
         />
       ) : (

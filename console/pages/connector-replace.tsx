@@ -1,12 +1,14 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { useLocation } from "wouter";
 import { api, askNow } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
 import { bodyOf, type GivenConnector, givenOf } from "../model/given-connector.ts";
 import { useConnector } from "../model/queries.ts";
-import { useWork } from "../model/use-work.ts";
+import { ifMatch, useSaving } from "../model/use-saving.ts";
 import { GivenConnectorForm } from "../parts/given-connector-form.tsx";
 import { Head } from "../parts/head.tsx";
+import { SaveProblem } from "../parts/meanwhile.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { tell } from "../parts/tell.ts";
 
@@ -23,31 +25,42 @@ export default function ReplaceConnector({ id }: { readonly id: string }) {
   );
 }
 
+/** What is there, and its version. Code has none, and is the operator's alone. */
+const versionedOf = (connector: schemas["ConnectorWithStreams"]) => ({
+  ...givenOf(connector),
+  version: connector.version ?? 0,
+});
+
 function Newer({ connector }: { readonly connector: schemas["ConnectorWithStreams"] }) {
   const { connector_id: id, name } = connector;
-  const { isBusy, problem, run } = useWork();
   const [, go] = useLocation();
   const queries = useQueryClient();
+  const [loads, setLoads] = useState(0);
+  const refresh = () => queries.invalidateQueries({ queryKey: ["in", "connectors"] });
+  const saving = useSaving(versionedOf(connector), { refresh, show: () => setLoads(loads + 1) });
+  const { before, isBusy, problem } = saving;
   const save = (given: GivenConnector) =>
-    run(async () => {
-      const path = { connector_id: id };
-      await askNow(
-        api.PATCH("/connectors/{connector_id}", { params: { path }, body: bodyOf(given) }),
+    saving.save(async (from) => {
+      const params = { path: { connector_id: id }, header: ifMatch(from) };
+      const { version } = await askNow(
+        api.PATCH("/connectors/{connector_id}", { params, body: bodyOf(given) }),
       );
       tell.done(`${name} was replaced. Its next runs use what is here now.`);
-      await queries.invalidateQueries({ queryKey: ["in", "connectors"] });
       go(`/connectors/${id}`);
+      return { ...given, version };
     });
   return (
     <>
       <Head title={`Replace ${name}`} up={{ to: `/connectors/${id}`, label: name }} />
       <GivenConnectorForm
-        first={givenOf(connector)}
+        key={loads}
+        first={before}
         isNew={false}
         label="Replace it"
         isBusy={isBusy}
         problem={problem}
-        onSave={(given) => void save(given)}
+        note={<SaveProblem saving={saving} shownOf={bodyOf} />}
+        onSave={save}
       />
     </>
   );

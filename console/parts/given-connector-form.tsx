@@ -18,7 +18,6 @@ import {
 import { useFaultFocus } from "./fault-focus.ts";
 import { LongText } from "./long-text.tsx";
 import { useMe } from "./me.tsx";
-import { ProblemNote } from "./states.tsx";
 
 export function GivenConnectorForm({
   first,
@@ -26,6 +25,7 @@ export function GivenConnectorForm({
   label,
   isBusy,
   problem,
+  note,
   onSave,
 }: {
   readonly first: GivenConnector;
@@ -34,6 +34,8 @@ export function GivenConnectorForm({
   readonly label: string;
   readonly isBusy: boolean;
   readonly problem: Problem | undefined;
+  /** What became of saving it. */
+  readonly note: ReactNode;
   readonly onSave: (given: GivenConnector) => void;
 }) {
   const { me } = useMe();
@@ -122,7 +124,7 @@ export function GivenConnectorForm({
           required
         />
       ) : null}
-      {problem === undefined ? null : <ProblemNote error={problem} />}
+      {note}
       <div className="actions">
         <Button type="submit" loading={isBusy}>
           {label}

@@ -23,7 +23,7 @@ export const listAdded = (db: Db): Promise<ListedConnector[]> =>
   db
     .selectFrom("added_connectors")
     .select(["id", "kind", "place", "code_digest", "manifest", "streams", "sandbox", "origin"])
-    .select(["image", "created_at", "updated_at", "removed_at"])
+    .select(["image", "version", "created_at", "updated_at", "removed_at"])
     .orderBy("id")
     .execute();
 
@@ -98,6 +98,7 @@ export async function toAddedDefinition(
       manifest,
       streams,
       isRemoved: pin.isRemoved,
+      version: row.version,
       updatedAt: row.updated_at,
       ...(row.kind === "manifest"
         ? { manifestText: { digest: row.code_digest, text: document ?? "" } }
@@ -138,6 +139,7 @@ export async function keepConnector(
     streams: JSON.stringify(streams),
     sandbox,
     origin,
+    version: versionAfter(before),
     updated_at: now,
     removed_at: null,
   };
@@ -149,17 +151,28 @@ export async function keepConnector(
   return before;
 }
 
+/** The version of what takes the place of this row. */
+export const versionAfter = (before: AddedConnector | undefined): number =>
+  (before?.version ?? 0) + 1;
+
 const enable = (tx: Db, id: string) =>
   tx.deleteFrom("connector_settings").where("connector_id", "=", id).execute();
 
-/** What was made with it is kept; nothing of it runs. @throws not_found */
-export async function removeConnector(tx: Db, id: string, now: Date): Promise<void> {
+/**
+ * What was made with it is kept; nothing of it runs. Gives the version that it has then.
+ * @throws not_found
+ */
+export async function removeConnector(
+  tx: Db,
+  id: string,
+  now: Date,
+): Promise<Pick<AddedConnector, "version">> {
   const removed = await tx
     .updateTable("added_connectors")
-    .set({ removed_at: now, updated_at: now })
+    .set((eb) => ({ version: eb("version", "+", 1), removed_at: now, updated_at: now }))
     .where("id", "=", id)
     .where("removed_at", "is", null)
-    .returning("id")
+    .returning("version")
     .executeTakeFirst();
   if (!removed) throw new ControlError("not_found", { resource: "added_connector" });
   const setting = { enabled: false, updated_at: now };
@@ -168,4 +181,5 @@ export async function removeConnector(tx: Db, id: string, now: Date): Promise<vo
     .values({ connector_id: id, ...setting })
     .onConflict((conflict) => conflict.column("connector_id").doUpdateSet(setting))
     .execute();
+  return removed;
 }

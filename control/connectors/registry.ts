@@ -64,6 +64,7 @@ export interface ConnectorDefinition {
     readonly streams: readonly CatalogStream[];
     /** Taken away since; what was made with it is kept. */
     readonly isRemoved: boolean;
+    readonly version: number;
     readonly updatedAt: Date;
     /** Of a declarative manifest. */
     readonly manifestText?: { readonly digest: string; readonly text: string };

@@ -163,6 +163,34 @@ test("it is a connector like the others: shown, checked, synced, replaced, and r
   expect([...actions].sort()).toEqual(["connector.create", "connector.delete", "connector.update"]);
 });
 
+test("of two who replace or remove the same one, the second is told", async () => {
+  const first = await add(manifest, "shared");
+  const path = "/connectors/conn_shared";
+  const newer = (note: string) =>
+    manifest.replace("name: { type: string }", `name: { type: string }, ${note}: {}`);
+  const replaceFrom = (tag: string, note: string) =>
+    api.call("PATCH", path, { body: { manifest: newer(note) }, headers: { "if-match": tag } });
+  expect([first.body.data.version, first.headers.etag]).toEqual([1, '"v1"']);
+  expect((await api.call("GET", path)).headers.etag).toBe('"v1"');
+  // Both have read the same version, and both are looked at before either is written.
+  const both = await Promise.all([replaceFrom('"v1"', "mine"), replaceFrom('"v1"', "theirs")]);
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
+  expect(both.find(({ status }) => status === 412)?.body.details).toEqual({
+    reason: "version_mismatch",
+    version: 2,
+  });
+  const shown = (await api.call("GET", path)).body.data;
+  expect(shown.version).toBe(2);
+  const removeFrom = (tag: string) => api.call("DELETE", path, { headers: { "if-match": tag } });
+  expect((await removeFrom('"v1"')).status).toBe(412);
+  expect((await api.call("GET", path)).status).toBe(200);
+  expect((await removeFrom('"v2"')).status).toBe(200);
+  // One that comes back is another state than any before.
+  expect((await add(manifest, "shared")).body.data.version).toBe(4);
+  const { version } = (await api.call("GET", "/connectors/conn_duckdb")).body.data;
+  expect(version).toBeNull();
+});
+
 test("the text is in the database, so that it runs on every host", async () => {
   await add(manifest, "everywhere");
   const elsewhere = createConnectors({

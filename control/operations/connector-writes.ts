@@ -4,7 +4,12 @@
  * the operator's, who says which images that holds for.
  */
 import { type Static, Type } from "typebox";
-import { type AddedConnector, keepConnector, removeConnector } from "../connectors/added.ts";
+import {
+  type AddedConnector,
+  keepConnector,
+  removeConnector,
+  versionAfter,
+} from "../connectors/added.ts";
 import { secretFieldsOf } from "../connectors/configuration.ts";
 import { tellAdded } from "../connectors/follow.ts";
 import type { GivenImage } from "../connectors/images.ts";
@@ -15,7 +20,7 @@ import { refused } from "../connectors/refused.ts";
 import { type ConnectorDefinition, namedConnector } from "../connectors/registry.ts";
 import { defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { Nullable, StrictObject } from "../contract/schemas.ts";
+import { Nullable, StrictObject, Version } from "../contract/schemas.ts";
 import type { Db } from "../store/database.ts";
 import { ImageFacts, ManifestFacts, toImageFacts, toManifestFacts } from "./connector-facts.ts";
 import { givenFields, toGiven, toNewer } from "./connector-given.ts";
@@ -31,12 +36,14 @@ const Kept = StrictObject(
     manifest_facts: Nullable(ManifestFacts),
     source_image: Nullable(Type.String()),
     image_facts: Nullable(ImageFacts),
+    version: Version,
   },
   { title: "KeptConnector" },
 );
 
 function toKept(
   { manifest, code, image }: InspectedConnector,
+  before: AddedConnector | undefined,
   updatedAt: Date,
 ): Static<typeof Kept> {
   return {
@@ -47,6 +54,7 @@ function toKept(
     manifest_facts: image === null ? toManifestFacts(code, manifest, updatedAt) : null,
     source_image: image?.id ?? null,
     image_facts: image && toImageFacts(image, manifest, updatedAt),
+    version: versionAfter(before),
   };
 }
 
@@ -80,7 +88,7 @@ export const createConnector = defineWrite({
     if (before) await requireSameReach(tx, before, inspected.manifest);
     const { id } = inspected.manifest;
     return {
-      data: toKept(inspected, now),
+      data: toKept(inspected, before, now),
       resourceId: id,
       location: `/connectors/${id}`,
       workspaceIds: await workspacesWith(tx, id),
@@ -109,17 +117,19 @@ export const updateConnector = defineWrite({
   async guard(ctx, { params, body }) {
     const { id } = requireGiven(namedConnector(ctx, params.connector_id));
     const kept = await findKept(ctx.db, id);
+    ctx.expectVersion(kept.version);
     return toNewer(ctx.services.settings, id, kept, body);
   },
   prepare: ({ services, signal }, _input, given: Place | GivenImage) =>
     services.connectors.inspect(given, { sandbox: "process", signal }),
-  async commit(tx, { now }, _input, inspected) {
+  async commit(tx, { now, expectVersion }, _input, inspected) {
     const before = await keepConnector(tx, inspected, "api", now);
     if (!before || before.removed_at !== null) throw new ControlError("not_found");
+    expectVersion(before.version);
     await requireSameReach(tx, before, inspected.manifest);
     const { id } = inspected.manifest;
     return {
-      data: toKept(inspected, now),
+      data: toKept(inspected, before, now),
       resourceId: id,
       workspaceIds: await workspacesWith(tx, id),
     };
@@ -145,12 +155,14 @@ export const deleteConnector = defineWrite({
   errors: ["agent_cannot_approve", "not_found", "connector_refused", "connector_in_use"],
   async guard(ctx, { params }) {
     const definition = requireGiven(namedConnector(ctx, params.connector_id));
+    ctx.expectVersion((await findKept(ctx.db, definition.id)).version);
     await requireUnused(ctx.db, definition.id);
     return definition;
   },
-  async commit(tx, { now }, _input, { id }) {
+  async commit(tx, { now, expectVersion }, _input, { id }) {
     await requireUnused(tx, id);
-    await removeConnector(tx, id, now);
+    const { version } = await removeConnector(tx, id, now);
+    expectVersion(version - 1);
     return { data: { connector_id: id, deleted: true }, resourceId: id };
   },
   announce: told,
@@ -163,10 +175,12 @@ function requireGiven(definition: ConnectorDefinition): ConnectorDefinition {
   throw refused("it is no declarative manifest or image that was added");
 }
 
-const findKept = (db: Db, id: string): Promise<Pick<AddedConnector, "place" | "image">> =>
+type KeptRow = Pick<AddedConnector, "place" | "image" | "version">;
+
+const findKept = (db: Db, id: string): Promise<KeptRow> =>
   db
     .selectFrom("added_connectors")
-    .select(["place", "image"])
+    .select(["place", "image", "version"])
     .where("id", "=", id)
     .executeTakeFirstOrThrow(() => new ControlError("not_found", { resource: "connector" }));
 

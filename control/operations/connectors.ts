@@ -17,7 +17,15 @@ import {
   namedConnector,
 } from "../connectors/registry.ts";
 import { defineRead, type OperationContext } from "../contract/operation.ts";
-import { IdInput, List, listQuery, Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
+import {
+  IdInput,
+  List,
+  listQuery,
+  Nullable,
+  OneOf,
+  StrictObject,
+  Version,
+} from "../contract/schemas.ts";
 import { readCursor, toPage } from "../door/pages.ts";
 import { factsOf, ImageFacts, ManifestFacts, shownImage } from "./connector-facts.ts";
 
@@ -206,6 +214,7 @@ export const getConnector = defineRead({
       ),
       image_facts: Nullable(ImageFacts),
       conformance: Nullable(ConformanceSummary),
+      version: Nullable(Version),
     },
     { title: "ConnectorWithStreams" },
   ),
@@ -222,6 +231,7 @@ export const getConnector = defineRead({
       manifest_facts: factsOf(definition),
       ...(await shownImage(ctx, definition)),
       conformance: await summaryOf(ctx.db, definition),
+      version: definition.added?.version ?? null,
     };
   },
 });

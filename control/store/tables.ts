@@ -270,6 +270,8 @@ export interface Tables {
     sandbox: "process" | "bubblewrap";
     /** Who added it: a command, the settings of a server, or an administrator of the instance. */
     origin: "command" | "settings" | "api";
+    /** Counts what it was replaced by, and its removal. */
+    version: Generated<number>;
     created_at: Date;
     updated_at: Date;
     /** What was made with it is kept, and cannot run. */

@@ -22,6 +22,7 @@ import * as manifestConnectors from "./0024-manifest-connectors.ts";
 import * as replicationLag from "./0025-replication-lag.ts";
 import * as imageConnectors from "./0027-image-connectors.ts";
 import * as connectorReports from "./0028-connector-reports.ts";
+import * as connectorVersions from "./0029-connector-versions.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-control": control,
@@ -46,4 +47,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0025-replication-lag": replicationLag,
   "0027-image-connectors": imageConnectors,
   "0028-connector-reports": connectorReports,
+  "0029-connector-versions": connectorVersions,
 };
