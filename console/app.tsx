@@ -1,6 +1,6 @@
 import { Loader, Modal } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
 import { Redirect, Route, Router, Switch } from "wouter";
 import { useHashLocation } from "wouter/use-hash-location";
 import { api, ask, onSessionEnd } from "./api/client.ts";
@@ -8,35 +8,36 @@ import { toProblem } from "./api/problem.ts";
 import { workspaces } from "./model/queries.ts";
 import { SignIn, SignInByLink } from "./pages/sign-in.tsx";
 import { type Me, MeContext } from "./parts/me.tsx";
+import { lazyPage, PageBoundary } from "./parts/page.tsx";
 import { Shell } from "./parts/shell.tsx";
 import { Loading, ProblemNote } from "./parts/states.tsx";
 
-const Home = lazy(() => import("./pages/home.tsx"));
-const Endpoints = lazy(() => import("./pages/endpoints.tsx"));
-const Connectors = lazy(() => import("./pages/connectors.tsx"));
-const NewConnector = lazy(() => import("./pages/connector-new.tsx"));
-const ReplaceConnector = lazy(() => import("./pages/connector-replace.tsx"));
-const Connector = lazy(() => import("./pages/connector.tsx"));
-const NewEndpoint = lazy(() => import("./pages/endpoint-new.tsx"));
-const Endpoint = lazy(() => import("./pages/endpoint.tsx"));
-const Pipelines = lazy(() => import("./pages/pipelines.tsx"));
-const NewPipeline = lazy(() => import("./pages/pipeline-new.tsx"));
-const Pipeline = lazy(() => import("./pages/pipeline.tsx"));
-const Jobs = lazy(() => import("./pages/jobs.tsx"));
-const Job = lazy(() => import("./pages/job.tsx"));
-const ReverseEtl = lazy(() => import("./pages/reverse-etl.tsx"));
-const NewActivation = lazy(() => import("./pages/activation-new.tsx"));
-const Activation = lazy(() => import("./pages/activation.tsx"));
-const Model = lazy(async () => ({ default: (await import("./pages/model.tsx")).ModelPage }));
-const NewModel = lazy(async () => ({ default: (await import("./pages/model.tsx")).NewModel }));
-const Receiver = lazy(() => import("./pages/receiver.tsx"));
-const NewReceiver = lazy(() => import("./pages/receiver-new.tsx"));
-const Run = lazy(() => import("./pages/run.tsx"));
-const Approvals = lazy(() => import("./pages/approvals.tsx"));
-const Approval = lazy(() => import("./pages/approval.tsx"));
-const People = lazy(() => import("./pages/people.tsx"));
-const Access = lazy(() => import("./pages/access.tsx"));
-const Audit = lazy(() => import("./pages/audit.tsx"));
+const Home = lazyPage(() => import("./pages/home.tsx"));
+const Endpoints = lazyPage(() => import("./pages/endpoints.tsx"));
+const Connectors = lazyPage(() => import("./pages/connectors.tsx"));
+const NewConnector = lazyPage(() => import("./pages/connector-new.tsx"));
+const ReplaceConnector = lazyPage(() => import("./pages/connector-replace.tsx"));
+const Connector = lazyPage(() => import("./pages/connector.tsx"));
+const NewEndpoint = lazyPage(() => import("./pages/endpoint-new.tsx"));
+const Endpoint = lazyPage(() => import("./pages/endpoint.tsx"));
+const Pipelines = lazyPage(() => import("./pages/pipelines.tsx"));
+const NewPipeline = lazyPage(() => import("./pages/pipeline-new.tsx"));
+const Pipeline = lazyPage(() => import("./pages/pipeline.tsx"));
+const Jobs = lazyPage(() => import("./pages/jobs.tsx"));
+const Job = lazyPage(() => import("./pages/job.tsx"));
+const ReverseEtl = lazyPage(() => import("./pages/reverse-etl.tsx"));
+const NewActivation = lazyPage(() => import("./pages/activation-new.tsx"));
+const Activation = lazyPage(() => import("./pages/activation.tsx"));
+const Model = lazyPage(async () => ({ default: (await import("./pages/model.tsx")).ModelPage }));
+const NewModel = lazyPage(async () => ({ default: (await import("./pages/model.tsx")).NewModel }));
+const Receiver = lazyPage(() => import("./pages/receiver.tsx"));
+const NewReceiver = lazyPage(() => import("./pages/receiver-new.tsx"));
+const Run = lazyPage(() => import("./pages/run.tsx"));
+const Approvals = lazyPage(() => import("./pages/approvals.tsx"));
+const Approval = lazyPage(() => import("./pages/approval.tsx"));
+const People = lazyPage(() => import("./pages/people.tsx"));
+const Access = lazyPage(() => import("./pages/access.tsx"));
+const Audit = lazyPage(() => import("./pages/audit.tsx"));
 
 /** Addresses stand behind the #: the server has one page, and a proxy's path in front is no matter. */
 export const App = () => (
@@ -101,9 +102,11 @@ function Workspace({ me, children }: { readonly me: Me; readonly children: React
     <MeContext value={{ me, ...chosen }}>
       <Shell>
         {/* Another workspace is another page: nothing of the one before is shown. */}
-        <Suspense fallback={<Loading />} key={chosen.workspaceId}>
-          <Pages />
-        </Suspense>
+        <PageBoundary key={chosen.workspaceId}>
+          <Suspense fallback={<Loading />}>
+            <Pages />
+          </Suspense>
+        </PageBoundary>
       </Shell>
       {children}
     </MeContext>

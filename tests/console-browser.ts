@@ -1,11 +1,12 @@
 /** The console in a real browser, for tests: a server, its simulated providers, and a person's pages. */
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { expect } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { buildConsole } from "../build/console.ts";
 import { createLinkCode } from "../control/contract/ids.ts";
 import { createServer } from "../control/http/server.ts";
@@ -20,7 +21,7 @@ import { choose } from "./effort.ts";
 
 export const executable = findChromium();
 /** Pictures for people to look at; nobody compares them. */
-const pictures = process.env.CONSOLE_PICTURES;
+export const pictures = process.env.CONSOLE_PICTURES;
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** What axe finds that stands in somebody's way. */
@@ -44,12 +45,24 @@ export async function barriers(page: Page): Promise<string[]> {
     );
 }
 
+/** The page has complained about nothing; else the failure shows of what. */
+export const expectNone = (complaints: readonly string[]): void =>
+  expect(complaints.join("\n")).toBe("");
+
+/**
+ * What the browser itself logs: what the API refuses, and requests that ended because a network came
+ * or went, as each container does. The page asks for those again.
+ */
+const isOfBrowser = (text: string) =>
+  /status of (401|404|409|412|422)|net::ERR_NETWORK_CHANGED/.test(text);
+
 /** Everything that the page asked for has come. */
 export const loaded = (page: Page) =>
   expect.poll(() => page.locator("[aria-busy=true]").count(), { timeout: 30_000 }).toBe(0);
 
 export async function picture(page: Page, name: string): Promise<void> {
-  if (pictures !== undefined) await page.screenshot({ path: `${pictures}/${name}.png` });
+  if (pictures !== undefined)
+    await page.screenshot({ path: `${pictures}/${name}.png`, fullPage: true });
 }
 
 /** Ends what is moving, but for what moves for ever. Text, since it is the page's own code. */
@@ -166,18 +179,18 @@ export async function startConsole(executablePath: string) {
     ],
   });
 
-  /** A page of a browser of its own, and everything that it complained about. */
+  /** A page of a browser of the test's own, and everything that it complained about. */
   const open = async (options: Parameters<Browser["newContext"]>[0] = {}) => {
     const context = await browser.newContext({
       viewport: { width: 1440, height: 900 },
       ignoreHTTPSErrors: true,
       ...options,
     });
+    onTestFinished(() => context.close());
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on("console", (message) => {
-      // What the API refuses is logged by the browser itself.
-      if (message.type() === "error" && !/status of (401|404|409|412|422)/.test(message.text()))
+      if (message.type() === "error" && !isOfBrowser(message.text()))
         complaints.push(message.text());
     });
     page.on("pageerror", (error) => complaints.push(error.message));
@@ -192,7 +205,14 @@ export async function startConsole(executablePath: string) {
     );
     return `${url}/#/sign-in/${code}`;
   };
+  /** The data of a request that must succeed. */
+  const must = async (...[method, path, options]: Parameters<typeof api.call>) => {
+    const answer = await api.call(method, path, options);
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`);
+    return answer.body.data;
+  };
   return {
+    must,
     api,
     mailer,
     social,
@@ -210,11 +230,61 @@ export async function startConsole(executablePath: string) {
       await opened.page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
       return opened;
     },
-    /** The data of a request that must succeed. */
-    async must(...[method, path, options]: Parameters<typeof api.call>) {
-      const answer = await api.call(method, path, options);
-      if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`);
-      return answer.body.data;
+    /** Rows of a table in a DuckDB file that a destination of this name has written. */
+    async countRows(file: string, table: string): Promise<number> {
+      const warehouses = join(folder, "warehouses");
+      const files = await readdir(warehouses, { recursive: true });
+      const path = join(warehouses, files.find((name) => name.endsWith(`${file}.duckdb`)) ?? "");
+      const database = await DuckDBInstance.create(path, { access_mode: "READ_ONLY" });
+      const connection = await database.connect();
+      const found = await connection.runAndReadAll(`SELECT count(*) FROM ${table}`);
+      connection.closeSync();
+      database.closeSync();
+      return Number(found.getRows()[0]?.[0]);
+    },
+    /** A source, a destination and a pipeline of the mailer's, made over the API. */
+    async makePipeline(of: string): Promise<{
+      readonly source: string;
+      readonly destination: string;
+      readonly pipeline: string;
+    }> {
+      const base_url = `https://${mailer.hostname}/api`;
+      const { credential_handle } = await must("POST", "/credentials/mailer/api-token", {
+        body: { api_token: mailer.token, base_url, name: of },
+      });
+      const { source_id: source } = await must("POST", "/sources", {
+        body: {
+          name: of,
+          connector_id: "conn_mailer_product_edm",
+          credential_handle,
+          configuration: { base_url },
+        },
+      });
+      const { destination_id: destination } = await must("POST", "/destinations", {
+        body: {
+          name: `Warehouse of ${of}`,
+          connector_id: "conn_duckdb",
+          configuration: { file: of.toLowerCase() },
+        },
+      });
+      const { pipeline_id: pipeline } = await must("POST", "/pipelines", {
+        body: {
+          name: `${of} to warehouse`,
+          source_id: source,
+          destination_id: destination,
+          streams: [{ name: "campaigns" }, { name: "subscribers" }, { name: "tags" }],
+        },
+      });
+      return { source, destination, pipeline };
+    },
+    /** Runs a pipeline to its good end. @returns the job's id */
+    async sync(pipeline: string): Promise<string> {
+      const { job } = await must("POST", `/pipelines/${pipeline}/sync`, { body: {} });
+      await vi.waitUntil(
+        async () => (await must("GET", `/jobs/${job.job_id}`)).status === "succeeded",
+        { timeout: 60_000, interval: 200 },
+      );
+      return job.job_id;
     },
     async [Symbol.asyncDispose]() {
       await browser.close();

@@ -6,6 +6,7 @@ import {
   barriers,
   type ConsoleInBrowser,
   executable,
+  expectNone,
   loaded,
   look,
   picture,
@@ -22,34 +23,8 @@ let pipeline: string;
 beforeAll(async () => {
   if (executable === undefined) return;
   at = await startConsole(executable);
-  const base_url = `https://${at.mailer.hostname}/api`;
-  const { credential_handle } = await at.must("POST", "/credentials/mailer/api-token", {
-    body: { api_token: at.mailer.token, base_url, name: "Mailer" },
-  });
-  ({ source_id: source } = await at.must("POST", "/sources", {
-    body: {
-      name: "Mailer",
-      connector_id: "conn_mailer_product_edm",
-      credential_handle,
-      configuration: { base_url },
-    },
-  }));
-  ({ destination_id: destination } = await at.must("POST", "/destinations", {
-    body: { name: "Warehouse", connector_id: "conn_duckdb", configuration: { file: "shop" } },
-  }));
-  ({ pipeline_id: pipeline } = await at.must("POST", "/pipelines", {
-    body: {
-      name: "Mailer to warehouse",
-      source_id: source,
-      destination_id: destination,
-      streams: [{ name: "campaigns" }, { name: "subscribers" }, { name: "tags" }],
-    },
-  }));
-  await at.must("POST", `/pipelines/${pipeline}/sync`, { body: {} });
-  await vi.waitUntil(async () => (await at.must("GET", "/jobs")).items[0].status === "succeeded", {
-    timeout: 60_000,
-    interval: 200,
-  });
+  ({ source, destination, pipeline } = await at.makePipeline("Mailer"));
+  await at.sync(pipeline);
 });
 afterAll(() => at?.[Symbol.asyncDispose]());
 
@@ -75,7 +50,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
 describe.skipIf(executable === undefined)("work in the console (else: no Chromium)", () => {
   test("a job that fails says why; the page of its source mends it, and a wrong secret takes no good one's place", async (task) => {
     skipUnlessWhole(task);
-    const { page, complaints, context } = await at.signedIn();
+    const { page, complaints } = await at.signedIn();
     await page.goto(`${at.url}/#/sources/${source}`);
     await page.getByRole("textbox", { name: "API token" }).fill("wrong-token-of-somebody");
     await page.getByRole("button", { name: "Save & Test" }).click();
@@ -100,13 +75,12 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await isDone(page);
     // The credential that was replaced is not left behind.
     expect((await at.must("GET", "/credentials")).items).toHaveLength(1);
-    expect(complaints).toEqual([]);
-    await context.close();
+    expectNone(complaints);
   });
 
   test("one stream is read anew from the pipeline's page, and others are left alone", async (task) => {
     skipUnlessWhole(task);
-    const { page, context } = await at.signedIn();
+    const { page } = await at.signedIn();
     await page.goto(`${at.url}/#/pipelines/${pipeline}`);
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Read, reset or clear streams" }).click();
@@ -118,7 +92,6 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await page.getByRole("heading", { name: /^Refresh of/ }).waitFor();
     await isDone(page);
     await page.getByRole("heading", { name: "Streams, 1 of 1 done" }).waitFor();
-    await context.close();
   });
 
   test("what an agent proposes is seen as what it changes, and done when it is approved", async () => {
@@ -130,7 +103,7 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
       },
     });
     expect(proposed.status).toBe("pending");
-    const { page, complaints, context } = await at.signedIn();
+    const { page, complaints } = await at.signedIn();
     const waiting = page.locator("section").filter({ hasText: "Waits for your decision" });
     await waiting.getByText("through an agent").waitFor();
     await waiting.getByRole("link").click();
@@ -161,13 +134,12 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await policy.click({ force: true });
     await page.getByText("Agents do it at once now: Manual sync runs.").waitFor();
     await at.must("PATCH", "/approval-policies/sync_run", { body: { requires_approval: true } });
-    expect(complaints).toEqual([]);
-    await context.close();
+    expectNone(complaints);
   });
 
   test("people are invited, a token is shown once and revoked, and the log is verified in the browser", async (task) => {
     skipUnlessWhole(task);
-    const { page, complaints, context } = await at.signedIn();
+    const { page, complaints } = await at.signedIn();
     await page.goto(`${at.url}/#/people`);
     await page.getByRole("button", { name: "Invite somebody" }).click();
     await page.getByLabel("E-mail address").fill("new@example.com");
@@ -221,12 +193,11 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     });
     await page.getByRole("button", { name: "Verify and export" }).click();
     await page.getByText("Entry 3 was changed").waitFor();
-    expect(complaints).toEqual([]);
-    await context.close();
+    expectNone(complaints);
   });
 
   test("who may only look is offered nothing else, and is told whom to ask", async () => {
-    const { page, context } = await at.signedIn(at.api.first.users.viewer);
+    const { page } = await at.signedIn(at.api.first.users.viewer);
     for (const [path, text] of [
       ["people", "Administrators invite people"],
       ["approvals", "Administrators decide"],
@@ -255,7 +226,6 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
         path,
       ).toEqual([]);
     }
-    await context.close();
   });
 
   test("an account is connected in the provider's window, and its brands and channels must be chosen", async (task) => {
@@ -286,13 +256,12 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     const { portal_id, brand_ids, channel_ids } = items[0].configuration;
     expect(portal_id).toBe(at.social.portalId);
     expect([brand_ids.length, channel_ids.length > 1]).toEqual([1, true]);
-    expect(complaints).toEqual([]);
-    await context.close();
+    expectNone(complaints);
   });
 
   test("a window that the browser blocks is opened by hand, and what was begun can be given up", async (task) => {
     skipUnlessWhole(task);
-    const { page, complaints, context } = await at.signedIn();
+    const { page, complaints } = await at.signedIn();
     await page.evaluate("window.open = () => null");
     await page.getByRole("link", { name: "Sources", exact: true }).first().click();
     await page.getByRole("link", { name: "Add a source" }).click();
@@ -305,13 +274,12 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await page.getByRole("button", { name: "Connect Social" }).click();
     await page.getByRole("link", { name: "Open it" }).click();
     await page.getByText("The account is connected").waitFor();
-    expect(complaints).toEqual([]);
-    await context.close();
+    expectNone(complaints);
   });
 
   test("rows are sent back out: a model, a receiver, what would be sent, and the rows that were refused", async (task) => {
     skipUnlessWhole(task);
-    const { page, complaints, context } = await at.signedIn();
+    const { page, complaints } = await at.signedIn();
     await page.goto(`${at.url}/#/activations`);
     await page.getByRole("link", { name: "Write a model" }).click();
     await page.getByLabel("Name").fill("Campaigns");
@@ -355,13 +323,12 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await refused.getByRole("listitem").nth(5).waitFor();
     expect(await refused.getByText("Rejected").count()).toBe(6);
     await look(page, "run-refused");
-    expect(complaints).toEqual([]);
-    await context.close();
+    expectNone(complaints);
   });
 
   test("no form writes over what somebody else has changed meanwhile, unless one says so", async (task) => {
     skipUnlessWhole(task);
-    const { page, context } = await at.signedIn();
+    const { page } = await at.signedIn();
     const byName = async (path: string, name: string) =>
       (await at.must("GET", path)).items.find((one: { name: string }) => one.name === name);
     const { modelId } = await byName("/reverse-etl/models", "Campaigns");
@@ -402,14 +369,13 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await page.locator("del", { hasText: "subscribers" }).waitFor();
     await page.getByRole("button", { name: "Load what it is now" }).click();
     await page.getByText("1 of 13 chosen").waitFor();
-    await context.close();
   });
 
   test("a connector that was added shows the kit's report, which an administrator gives it", async (task) => {
     skipUnlessWhole(task);
     const { manifest } = examples["connector.update"] as { manifest: string };
     await at.must("POST", "/connectors", { body: { name: "orders", manifest } });
-    const { page, complaints, context } = await at.signedIn();
+    const { page, complaints } = await at.signedIn();
     await page.getByRole("link", { name: "Connectors" }).click();
     await page.getByRole("link", { name: /^orders/ }).click();
     await page.getByText("Nobody has given a report of it yet.").waitFor();
@@ -444,13 +410,12 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await look(page, "connector");
     await page.getByRole("link", { name: "Add a source" }).click();
     await page.getByRole("textbox", { name: "API token" }).waitFor();
-    expect(complaints).toEqual([]);
-    await context.close();
+    expectNone(complaints);
   });
 
   test("the keyboard alone leads to a destination", async (task) => {
     skipUnlessWhole(task);
-    const { page, context } = await at.signedIn();
+    const { page } = await at.signedIn();
     await tabTo(page, "Destinations");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "Destinations" }).waitFor();
@@ -465,11 +430,10 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await tabTo(page, "Save & Test");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Last check" }).waitFor();
-    await context.close();
   });
 
   test("6,000 streams with hostile names are drawn as they are seen, and do nothing", async () => {
-    const { page, complaints, context } = await at.signedIn();
+    const { page, complaints } = await at.signedIn();
     const hostile = "<img src=x onerror=alert(1)>\u202e{{7*7}}";
     const streams = Array.from({ length: 6_000 }, (_, index) => ({
       name: index === 4_321 ? hostile : `stream_${index}`,
@@ -519,13 +483,13 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await list.getByText("<img src=x").waitFor();
     expect(await page.locator("main img").count()).toBe(0);
     await picture(page, "hostile-stream");
-    expect([dialogs, complaints]).toEqual([0, []]);
-    await context.close();
+    expect(dialogs).toBe(0);
+    expectNone(complaints);
   });
 
   test("an error of a megabyte and a job that nobody knows stop no page", async (task) => {
     skipUnlessWhole(task);
-    const { page, context } = await at.signedIn();
+    const { page } = await at.signedIn();
     const text = "<script>alert(1)</script> ".repeat(40_000);
     await page.route("**/audit-logs?*", (route) =>
       route.fulfill({
@@ -550,12 +514,11 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     expect((await corner.innerText()).length).toBeLessThan(2_000);
     await page.goto(`${at.url}/#/jobs/job_nobody`);
     await page.getByText("Not here").waitFor();
-    await context.close();
   });
 
   test("a server that restarts takes away nothing that was typed", async (task) => {
     skipUnlessWhole(task);
-    const { page, context } = await at.signedIn();
+    const { page } = await at.signedIn();
     await page.goto(`${at.url}/#/destinations/new/conn_duckdb`);
     await page.getByLabel("File").fill("through-a-restart");
     await at.stop();
@@ -564,6 +527,5 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await at.start();
     await page.getByRole("button", { name: "Save & Test" }).click();
     await page.getByRole("heading", { name: "Last check" }).waitFor();
-    await context.close();
   });
 });

@@ -4,6 +4,7 @@ import type { HttpMethod, PathsWithMethod } from "openapi-typescript-helpers";
 import { compareClock } from "./clock.ts";
 import { Problem } from "./problem.ts";
 import type { paths, schemas } from "./schema.ts";
+import { send } from "./send.ts";
 
 /** Relative to the page: the console works below a proxy's path too. */
 const at = (path: string) => new URL(path, document.baseURI.replace(/#.*/, "")).href;
@@ -22,7 +23,7 @@ const headers = (): Record<string, string> => ({
   ...(workspaceId === undefined ? {} : { "x-svc-workspace-id": workspaceId }),
 });
 
-const client = createClient<paths>({ baseUrl: at("control/v1") });
+const client = createClient<paths>({ baseUrl: at("control/v1"), fetch: send });
 client.use({
   onRequest({ request }) {
     for (const [name, value] of Object.entries(headers())) request.headers.set(name, value);
@@ -55,6 +56,9 @@ export const api = client as unknown as {
   readonly DELETE: Asking<"delete">;
 };
 
+/** How often somebody has signed in here. */
+let signIns = 0;
+
 type Listener = () => void;
 const listeners = new Set<Listener>();
 /** Calls when a request shows that the session has ended. @returns how to stop listening */
@@ -73,6 +77,7 @@ interface Answered<T> {
 export async function ask<T extends { data: unknown }>(
   asked: Promise<Answered<T>>,
 ): Promise<T["data"]> {
+  const signInsBefore = signIns;
   let answer: Answered<T>;
   try {
     answer = await asked;
@@ -81,7 +86,9 @@ export async function ask<T extends { data: unknown }>(
   }
   const { data, error, response } = answer;
   if (response.ok && data !== undefined) return data.data;
-  if (response.status === 401) for (const listener of listeners) listener();
+  // Of the session that ended: who has signed in meanwhile has another one.
+  if (response.status === 401 && signIns === signInsBefore)
+    for (const listener of listeners) listener();
   throw new Problem(response.status, (error ?? {}) as Partial<schemas["Error"]>);
 }
 
@@ -103,8 +110,10 @@ export async function askNow<T extends { data: unknown }>(
  * a cookie, and this page nothing.
  * @throws Problem
  */
-export const signIn = (secret: string): Promise<void> =>
-  session("POST", { body: JSON.stringify({ secret }) });
+export async function signIn(secret: string): Promise<void> {
+  await session("POST", { body: JSON.stringify({ secret }) });
+  signIns += 1;
+}
 
 /** @throws Problem */
 export const signOut = (): Promise<void> => session("DELETE", {});

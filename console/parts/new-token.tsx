@@ -25,18 +25,25 @@ export function NewToken({ onClose }: { readonly onClose: () => void }) {
     <Modal
       opened
       onClose={onClose}
-      title={made === undefined ? "Create a token" : "Keep the token now"}
+      title={titleOf(made)}
       closeOnClickOutside={made === undefined}
       centered
     >
       {made === undefined ? (
         <Form onMade={setMade} onClose={onClose} />
+      ) : made.token === null ? (
+        <Lost session={made} onClose={onClose} />
       ) : (
         <Made session={made} onClose={onClose} />
       )}
     </Modal>
   );
 }
+
+const titleOf = (made: schemas["CreateSessionResult"] | undefined): string => {
+  if (made === undefined) return "Create a token";
+  return made.token === null ? "The token got lost on the way" : "Keep the token now";
+};
 
 function Form({
   onMade,
@@ -105,6 +112,27 @@ function Form({
     </DialogForm>
   );
 }
+
+/** The answer with it did not come, and what is asked again does not show it again. */
+const Lost = ({
+  session: { name },
+  onClose,
+}: {
+  readonly session: schemas["CreateSessionResult"];
+  readonly onClose: () => void;
+}) => (
+  <div className="stack">
+    <Alert color="yellow" variant="light" role="alert">
+      The connection was interrupted while it was being shown, and it is shown once. Revoke{" "}
+      <bdi>{name}</bdi> in the list, and create another one.
+    </Alert>
+    <div className="actions">
+      <Button variant="default" onClick={onClose}>
+        Close
+      </Button>
+    </div>
+  </div>
+);
 
 function Made({
   session: { token, expires_at: ends, client },

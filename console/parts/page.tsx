@@ -1,0 +1,104 @@
+/** Pages whose files come when they are looked at, and what stands in the place of one that fails. */
+import { Alert, Button } from "@mantine/core";
+import { Component, type ComponentType, lazy, type ReactNode } from "react";
+import { useLocation } from "wouter";
+import { Head } from "./head.tsx";
+
+/** A page's file has not come, however often it was asked for. */
+class FileMissing extends Error {}
+
+/** Before it is asked for again: a network that changes is back within seconds. */
+const pausesMs = [300, 1_000, 3_000];
+
+/** Pages that have not come, each as what asks for it anew. */
+const missing = new Set<() => void>();
+
+/** A page whose file is asked for when it is first shown, and again where it does not come. */
+export function lazyPage<Props extends object>(
+  load: () => Promise<{ readonly default: ComponentType<Props> }>,
+): ComponentType<Props> {
+  const begin = () =>
+    lazy<ComponentType<Props>>(() =>
+      asked(load).catch((error) => {
+        missing.add(() => {
+          Page = begin();
+        });
+        throw error;
+      }),
+    );
+  let Page = begin();
+  return (props) => <Page {...props} />;
+}
+
+async function asked<T>(load: () => Promise<T>): Promise<T> {
+  for (const pauseMs of pausesMs) {
+    try {
+      return await load();
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+  return load().catch((cause) => {
+    throw new FileMissing("a page's file has not come", { cause });
+  });
+}
+
+/** Around pages: one that fails leaves what stands around it as it is, and another address is tried. */
+export function PageBoundary({ children }: { readonly children: ReactNode }) {
+  const [address] = useLocation();
+  return <Boundary address={address}>{children}</Boundary>;
+}
+
+interface Props {
+  readonly address: string;
+  readonly children: ReactNode;
+}
+
+interface State {
+  readonly address: string;
+  readonly failure?: { readonly isOfFile: boolean } | undefined;
+}
+
+class Boundary extends Component<Props, State> {
+  static getDerivedStateFromProps({ address }: Props, before: State): State | null {
+    return address === before.address ? null : { address, failure: undefined };
+  }
+
+  /** Whatever the error says is for developers: it stands in the browser's own log. */
+  static getDerivedStateFromError(error: unknown): Partial<State> {
+    return { failure: { isOfFile: error instanceof FileMissing } };
+  }
+
+  override state: State = { address: this.props.address };
+
+  /** Nothing of the page is drawn any more: whoever comes back to it asks for its file anew. */
+  override componentDidCatch() {
+    for (const begin of missing) begin();
+    missing.clear();
+  }
+
+  override render() {
+    const { failure } = this.state;
+    return failure === undefined ? this.props.children : <FailedPage {...failure} />;
+  }
+}
+
+const FailedPage = ({ isOfFile }: { readonly isOfFile: boolean }) => (
+  <>
+    <Head title={isOfFile ? "This page did not come" : "This page cannot be shown"} />
+    <Alert color="red" variant="light" role="alert">
+      <div className="stack" style={{ gap: "0.5rem" }}>
+        <span>
+          {isOfFile
+            ? "The connection was interrupted, or another version of svc runs now. Load the console again; what was saved is still there."
+            : "The console has failed here. Load it again; if that changes nothing, tell whoever runs svc which page it was, and what you did last."}
+        </span>
+        <div>
+          <Button size="xs" variant="default" onClick={() => window.location.reload()}>
+            Load the console again
+          </Button>
+        </div>
+      </div>
+    </Alert>
+  </>
+);
