@@ -2,6 +2,7 @@
  * Tries rules on a connector and makes the report: one rule after another, or as many at a time as
  * the target bears runs; each result by one table.
  */
+import { choosingFor } from "../contract/choices.ts";
 import type { ConformanceReport, Problem, Result, RuleReport } from "../contract/report.ts";
 import type { Evidence, Profile, Reporter, Rule } from "../contract/rule.ts";
 import { countRunsOf } from "../contract/run-count.ts";
@@ -166,7 +167,10 @@ export async function tryRule<Subject>(
       (rule.needsProvider === false ? undefined : lab.missingProvider) ??
       document?.beyondItsAuthor(rule.id) ??
       (await countRunsOf(runs, async () => rule.notApplicable?.(lab)));
-    if (reason === undefined) await countRunsOf(runs, () => rule.run(lab, report));
+    if (reason === undefined)
+      await countRunsOf(runs, () =>
+        choosingFor(rule.id, lab.seed, async () => await rule.run(lab, report)),
+      );
     if (subjects.size === 0 && problemCount === 0) reason ??= untried[0];
     result = reason !== undefined ? "not-applicable" : resultOf(rule, problemCount, subjects.size);
     if (result === "vacuous")

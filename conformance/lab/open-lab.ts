@@ -2,12 +2,12 @@
 
 import type { JsonObject } from "svc-connectors";
 import { type CatalogStream, isJsonObject, type Manifest, streamLabel } from "svc-connectors/host";
+import { choices, choosingFor } from "../contract/choices.ts";
 import type { Database } from "../contract/database.ts";
 import type { DatabaseAddress } from "../contract/database-kind.ts";
 import type { GoldenRun, Lab, NamedRun, StreamFacts } from "../contract/lab.ts";
 import type { LearnedProvider } from "../contract/learned.ts";
 import type { Observation } from "../contract/observation.ts";
-import { createRandom } from "../contract/random.ts";
 import type { Recording } from "../contract/recording.ts";
 import { countRun } from "../contract/run-count.ts";
 import type { ConformanceSettings } from "../contract/settings.ts";
@@ -157,7 +157,7 @@ export async function openLab(options: LabOptions): Promise<OpenLab> {
     },
     run: runner.run,
     once<T>(name: string, work: () => Promise<T>): Promise<T> {
-      const known = kept.get(name) ?? work();
+      const known = kept.get(name) ?? choosingFor(name, seed, work);
       kept.set(name, known);
       return known as Promise<T>;
     },
@@ -171,8 +171,7 @@ export async function openLab(options: LabOptions): Promise<OpenLab> {
     sample: (items, most) =>
       isExhaustive
         ? items
-        : // The same whichever rule asks first, and when one rule is tried alone.
-          createRandom(seed).sample(items, Math.max(smallestSample, Math.round(most * effort))),
+        : choices(seed).sample(items, Math.max(smallestSample, Math.round(most * effort))),
   };
   return lab;
 }

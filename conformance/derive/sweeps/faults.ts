@@ -132,6 +132,9 @@ export function withFault(provider: Provider, at: number, fault: Fault, nowMs: n
  */
 const sampledPlaces = { refusal: 20, other: 6, hang: 2 };
 
+/** Requests that meet some failure that passes, whichever: what is lost may depend on the place. */
+const spreadPlaces = 24;
+
 /** Where waits take real time: the first and the last. */
 const placesInRealTime = 2;
 
@@ -146,7 +149,11 @@ export function faultSweep(lab: Lab): Promise<readonly FaultRun[]> {
     );
     if (lab.database) return await databaseFaultSweep(lab, golden);
     const runs: FaultRun[] = [];
-    for (const fault of faultsOf(lab)) {
+    const places = golden.flatMap((run) => run.observation.exchanges.map((_, at) => ({ run, at })));
+    const faults = faultsOf(lab);
+    const passing = faults.filter(({ isTransient, kind }) => isTransient && kind === "status");
+    const spread = lab.sample(places, spreadPlaces);
+    for (const fault of faults) {
       const isHang = fault.name === "never answered";
       // Only where the waits of the connector do not take real time.
       if (isHang && !lab.can("clock")) continue;
@@ -155,11 +162,12 @@ export function faultSweep(lab: Lab): Promise<readonly FaultRun[]> {
         : fault.isTransient || fault.kind === "body"
           ? sampledPlaces.other
           : sampledPlaces.refusal;
-      const places = golden.flatMap((run) =>
-        run.observation.exchanges.map((_, at) => ({ run, at })),
-      );
-      for (const { run, at } of lab.sample(places, lab.can("clock") ? most : placesInRealTime))
-        runs.push(await meet(lab, run, at, fault, isHang));
+      const chosen = lab.sample(places, lab.can("clock") ? most : placesInRealTime);
+      const turn = passing.indexOf(fault);
+      const own = spread.filter((_, index) => index % passing.length === turn);
+      for (const place of places)
+        if (chosen.includes(place) || own.includes(place))
+          runs.push(await meet(lab, place.run, place.at, fault, isHang));
     }
     return runs;
   });
