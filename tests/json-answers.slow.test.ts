@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as control from "svc-connectors/control";
+import { createHost } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { locate, openInstance } from "../control/commands/instance.ts";
 import { askInstance } from "../control/operator/ask.ts";
@@ -40,7 +41,11 @@ beforeAll(async () => {
 afterAll(() => opened.disposeAsync());
 
 async function svc(...argv: string[]) {
-  const ran = await runCommand(argv, { cwd, commands });
+  const ran = await runCommand(argv, {
+    cwd,
+    commands,
+    createHost: (options) => createHost({ ...options, sandbox: "inline" }),
+  });
   expect(ran.stdout + ran.stderr).not.toContain(canary);
   return ran;
 }

@@ -55,7 +55,7 @@ function impatientClock() {
 const svc = (...args: string[]) =>
   runCommand([...args, "--config", "c.json"], {
     cwd: folder,
-    createHost: (options) => createHost({ ...options, clock: systemClock }),
+    createHost: (options) => createHost({ ...options, sandbox: "inline", clock: systemClock }),
     clock: impatientClock(),
   });
 

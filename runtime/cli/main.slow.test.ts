@@ -40,9 +40,15 @@ async function newFolder(
   return folder;
 }
 
-/** One command line against the real host, with captured output. */
+/** One command line against the real host, with the connector in this process. */
 const svc = (cwd: string, args: readonly string[], changes: Partial<CliEnvironment> = {}) =>
-  runCommand(args, { cwd, ...changes });
+  runCommand(args, {
+    cwd,
+    createHost: (options) => createHost({ ...options, sandbox: "inline" }),
+    ...changes,
+  });
+/** Each verb is tried in a worker once; the rest is what the command makes of its answers. */
+const inWorker = { createHost };
 
 const protocol = parse(
   await readFile(new URL("../../fixtures/airbyte-protocol.yaml", import.meta.url), "utf8"),
@@ -110,7 +116,7 @@ describe("svc run speaks the Airbyte Protocol", () => {
   });
 
   test("spec", async () => {
-    const result = await svc(await newFolder(), ["run", counting, "spec"]);
+    const result = await svc(await newFolder(), ["run", counting, "spec"], inWorker);
     expect(messagesOf(result)).toMatchObject([
       {
         type: "SPEC",
@@ -128,7 +134,8 @@ describe("svc run speaks the Airbyte Protocol", () => {
       "bad.yaml": "token: x\ncount: 1\nworks: false\n",
       "wrong.json": { token: canary, count: "many" },
     });
-    const check = (config: string) => svc(folder, ["run", counting, "check", "--config", config]);
+    const check = (config: string) =>
+      svc(folder, ["run", counting, "check", "--config", config], inWorker);
     const [good, bad, wrong] = [
       await check("c.json"),
       await check("bad.yaml"),
@@ -147,13 +154,8 @@ describe("svc run speaks the Airbyte Protocol", () => {
   });
 
   test("discover", async () => {
-    const result = await svc(await newFolder(), [
-      "run",
-      counting,
-      "discover",
-      "--config",
-      "c.json",
-    ]);
+    const discover = ["run", counting, "discover", "--config", "c.json"];
+    const result = await svc(await newFolder(), discover, inWorker);
     const [catalog] = messagesOf(result);
     expect(catalog?.catalog?.streams).toHaveLength(4);
     expect(result.code).toBe(0);
@@ -162,15 +164,8 @@ describe("svc run speaks the Airbyte Protocol", () => {
   test("read: records, states with counts, statuses, logs; and again from the state that it wrote", async () => {
     const folder = await newFolder();
     const catalog = await catalogOf(folder, ["numbers"], "incremental");
-    const result = await svc(folder, [
-      "run",
-      counting,
-      "read",
-      "--config",
-      "c.json",
-      "--catalog",
-      catalog,
-    ]);
+    const read = ["run", counting, "read", "--config", "c.json", "--catalog", catalog];
+    const result = await svc(folder, read, inWorker);
     const messages = messagesOf(result);
     expect(result.code).toBe(0);
     expect(
@@ -187,19 +182,7 @@ describe("svc run speaks the Airbyte Protocol", () => {
     });
     const again = async (text: string) => {
       await writeFile(join(folder, "state.json"), text);
-      return messagesOf(
-        await svc(folder, [
-          "run",
-          counting,
-          "read",
-          "--config",
-          "c.json",
-          "--catalog",
-          catalog,
-          "--state",
-          "state.json",
-        ]),
-      );
+      return messagesOf(await svc(folder, [...read, "--state", "state.json"]));
     };
     const first = states[0] ?? { type: "none" };
     for (const text of [
@@ -477,16 +460,14 @@ describe("svc read leaves data that can be queried", () => {
   test("DuckDB tables; a second run adds only what is new", async () => {
     const folder = await newFolder({ "more.json": { token: canary, count: 31 } });
     const read = (config: string) =>
-      svc(folder, [
-        "read",
-        counting,
-        "--config",
-        config,
-        "--streams",
-        "numbers",
-        "--out",
-        "data/x.duckdb",
-      ]);
+      svc(
+        folder,
+        [
+          ...["read", counting, "--config", config],
+          ...["--streams", "numbers", "--out", "data/x.duckdb"],
+        ],
+        inWorker,
+      );
     expect((await read("c.json")).stdout).toMatch(/^numbers +25 +complete +"numbers"$/m);
     expect((await read("more.json")).stdout).toMatch(/^numbers +6 +complete/m);
     const instance = await DuckDBInstance.create(join(folder, "data/x.duckdb"));
@@ -543,6 +524,7 @@ describe("svc read leaves data that can be queried", () => {
     };
     const run = () =>
       svc(folder, ["read", counting, "--config", "c.json", "--streams", "endless"], {
+        ...inWorker,
         onSignal,
         clock,
       });
