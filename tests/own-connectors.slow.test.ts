@@ -26,7 +26,7 @@ import {
   notesToken,
   startNotes,
 } from "./own-connector.ts";
-import { startServe, svc } from "./served.ts";
+import { administer, startServe, svc } from "./served.ts";
 
 const soon = { timeout: 60_000, interval: 50 };
 
@@ -363,8 +363,8 @@ describe("in the settings it", () => {
 test("svc connectors adds, lists and removes it beside the server that runs", async () => {
   await prepareInstance(folder);
   await using served = await startServe({ cwd: folder });
-  const run = (...args: string[]) => svc({ cwd: folder }, "connectors", ...args);
-  const { stdout: digest } = await run("digest", "./helpdesk");
+  const run = (...args: string[]) => administer(folder, "connectors", ...args);
+  const { stdout: digest } = await svc({ cwd: folder }, "connectors", "digest", "./helpdesk");
   const added = await run("add", "./helpdesk", "--sandbox", "process", "--digest", digest.trim());
   expect(added).toEqual({
     code: 0,
@@ -401,8 +401,8 @@ test("svc connectors add --report keeps what the kit has found, without its evid
   await prepareInstance(folder);
   await using served = await startServe({ cwd: folder });
   const add = (file: string) =>
-    svc(
-      { cwd: folder },
+    administer(
+      folder,
       ...["connectors", "add", "./helpdesk", "--sandbox", "process", "--report", file],
     );
   expect(await add("nowhere.json")).toMatchObject({
