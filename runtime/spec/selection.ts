@@ -15,7 +15,7 @@ import type { StreamRequest } from "../wire/verb-request.ts";
 import { hashProblem } from "./hashed-fields.ts";
 import { filterProblem, RowFilter } from "./row-filter.ts";
 import { nameFault, Path, refuseTooMany, Stream, SyncModes } from "./streams.ts";
-import { compileLater, compileSchema } from "./validation.ts";
+import { compileLater, compileSchema, type Fault, validateAll } from "./validation.ts";
 
 const catalogFaults = compileLater(
   Type.Object({
@@ -69,16 +69,22 @@ export function parseSelection(
     ? compileSchema(closedState(manifest.state) as JsonObject)
     : undefined;
   const own = manifest.streams && byIdentity(manifest.streams);
-  const saved = byIdentity(states.map(({ stream, state }) => ({ ...stream, state })));
+  const saved = byIdentity(
+    validateAll(states, ({ stream, state }) => ({
+      ...stream,
+      state,
+      fault: faultOf(state, stateFaults),
+    })),
+  );
   return document.streams.map((configured) => {
     const stream = own ? own.get(identity(configured.stream)) : configured.stream;
     if (!stream)
       throw new ConnectorError("STREAM_UNKNOWN", { stream: streamLabel(configured.stream) });
     const problem = onFallback && whyNotIncremental(stream, configured);
     if (problem === undefined)
-      return toStreamRequest(stream, configured, saved.get(identity(stream))?.state, stateFaults);
+      return toStreamRequest(stream, configured, saved.get(identity(stream)));
     onFallback?.(streamLabel(stream), problem);
-    return toStreamRequest(stream, inWhole(configured), undefined, stateFaults);
+    return toStreamRequest(stream, inWhole(configured), undefined);
   });
 }
 
@@ -117,11 +123,20 @@ export function closedState(schema: JsonValue): JsonValue {
   return { ...Object.fromEntries(parts), ...(isOpen ? {} : { additionalProperties: false }) };
 }
 
+/** What is wrong with a saved state, whatever stream it is of. */
+function faultOf(
+  state: JsonValue | undefined,
+  stateFaults: ReturnType<typeof compileSchema> | undefined,
+): Fault | undefined {
+  if (state === undefined || state === null || isEmptyObject(state)) return undefined;
+  if (!isJsonObject(state)) return { path: "", problem: "must be an object" };
+  return stateFaults?.(structuredClone(state)).at(0);
+}
+
 function toStreamRequest(
   stream: CatalogStream,
   configured: ConfiguredStream,
-  state: JsonValue | undefined,
-  stateFaults: ReturnType<typeof compileSchema> | undefined,
+  saved: { readonly state: JsonValue; readonly fault: Fault | undefined } | undefined,
 ): StreamRequest {
   const label = streamLabel(stream);
   const {
@@ -164,17 +179,12 @@ function toStreamRequest(
     const problem = filterProblem(stream, condition);
     if (problem !== undefined) throw refuse("row_filter", problem);
   }
-  if (state !== undefined && state !== null && !isEmptyObject(state)) {
-    const fault = isJsonObject(state)
-      ? stateFaults?.(structuredClone(state)).at(0)
-      : { path: "", problem: "must be an object" };
-    if (fault)
-      throw new ConnectorError("STATE_INVALID", {
-        stream: label,
-        path: fault.path || "the state",
-        problem: fault.problem,
-      });
-  }
+  if (saved?.fault)
+    throw new ConnectorError("STATE_INVALID", {
+      stream: label,
+      path: saved.fault.path || "the state",
+      problem: saved.fault.problem,
+    });
   return {
     stream,
     syncMode,
@@ -182,7 +192,7 @@ function toStreamRequest(
     selectedFields: selectedFields && withKeys(selectedFields, stream, cursorField),
     ...(hashedFields?.length ? { hashedFields } : {}),
     ...(rowFilter?.length ? { rowFilter } : {}),
-    state,
+    state: saved?.state,
   };
 }
 

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { Script } from "node:vm";
+import { describe, expect, test, vi } from "vitest";
 import { bearer, http, secret, Type } from "../author.ts";
 import type {
   CatalogStream,
@@ -224,6 +225,34 @@ describe("a selection", () => {
     streams: [{ stream, sync_mode: "incremental", ...changes }],
   });
   const state = (value: JsonValue): StreamState[] => [{ stream: { name: "rows" }, state: value }];
+
+  test("of many streams has their states validated together, and a fault names its stream", () => {
+    const names = Array.from({ length: 100 }, (_, at) => `rows_${at}`);
+    const watched = parseManifest(
+      manifest({
+        state: Type.Object({ updated_at: Type.String({ pattern: "^(a+)+$" }) }),
+        streams: names.map((name) => ({ ...stream, name })),
+      }),
+    );
+    const all: ConfiguredCatalog = {
+      streams: names.map((name) => ({ stream: { ...stream, name }, sync_mode: "incremental" })),
+    };
+    const statesWith = (last: string): StreamState[] =>
+      names.map((name, at) => ({
+        stream: { name },
+        state: { updated_at: at === 99 ? last : "aaa" },
+      }));
+    const watches = vi.spyOn(Script.prototype, "runInContext");
+    expect(parseSelection(watched, all, statesWith("aaa"))).toHaveLength(100);
+    expect(watches).toHaveBeenCalledTimes(2);
+    watches.mockRestore();
+    expect(() => parseSelection(watched, all, statesWith("b"))).toThrow(
+      code("STATE_INVALID", { stream: "rows_99", path: "updated_at" }),
+    );
+    expect(() => parseSelection(watched, all, statesWith(`${"a".repeat(40)}!`))).toThrow(
+      code("CONNECTOR_INVALID", { path: "schema" }),
+    );
+  });
 
   test("becomes orders: mode, cursor, state and the key among the selected fields", () => {
     const [order] = parseSelection(

@@ -3,6 +3,7 @@ import { Client, escapeLiteral } from "pg";
 import { ConnectorError } from "svc-connectors";
 import { type CopyTap, createCopyTap } from "./copy-tap.ts";
 import { toFailure } from "./failures.ts";
+import { createSpareValues, type SpareValues } from "./projection.ts";
 import type { PostgresContext } from "./spec.ts";
 import type { KnownTypes } from "./type-names.ts";
 
@@ -13,6 +14,8 @@ export interface Session {
   readonly tap: CopyTap;
   /** Types that were asked for, by OID. */
   readonly types: KnownTypes;
+  /** Memory for the columns of one query after another. */
+  readonly spare: SpareValues;
 }
 
 /**
@@ -54,7 +57,7 @@ export async function openSession(ctx: PostgresContext): Promise<Session> {
     );
     // The server notices during a statement that nobody waits any more. Not every platform can.
     await client.query("SET client_connection_check_interval = '10s'").catch(() => {});
-    return { client, stream, tap, types: new Map() };
+    return { client, stream, tap, types: new Map(), spare: createSpareValues() };
   } catch (error) {
     stream.destroy();
     throw ctx.signal.aborted ? new ConnectorError("CANCELLED") : toFailure(error);

@@ -34,6 +34,7 @@ export function planProjection(
   table: Table,
   fields: readonly BatchField[],
   tracked: readonly Column[],
+  spare: SpareValues = createSpareValues(),
 ): Projection {
   const byName = new Map(table.columns.map((column) => [column.name, column]));
   const read = fields.map((field) => {
@@ -46,14 +47,16 @@ export function planProjection(
     return { field, column, form };
   });
   const capacity = capacityFor(
-    read.reduce((sum, { field, form }) => sum + valuesOf(field, form, 8).rowBytes, 0),
+    read.reduce((sum, { field, form }) => sum + rowBytesOf(field, form), 0),
   );
   const selects: string[] = [];
   const decoded: DecodedField[] = [];
   const sources: FieldSource[] = [];
   const places = new Map<Column, number>();
   const columns = read.map(({ field, column, form }) => {
-    const values = valuesOf(field, form, capacity);
+    const values = form
+      ? spare.take(form, capacity, field.isKey)
+      : emptyValues(capacity, field.kind);
     if (column) {
       const type = form ?? column.type;
       if (type === column.type) places.set(column, decoded.length);
@@ -86,8 +89,53 @@ export function planProjection(
 
 type Form = Pick<ValueType, "select" | "createValues">;
 
-const valuesOf = (field: BatchField, form: Form | undefined, capacity: number): Values =>
-  form?.createValues(capacity, field.isKey) ?? emptyValues(capacity, field.kind);
+/** Memory of columns that are read no more, for those of the next table. */
+export interface SpareValues {
+  /** Values of a column for so many rows at least. */
+  take(form: Form, capacity: number, isKey: boolean): Values;
+  /** Gives back what was taken, when nobody uses the batches any more. */
+  giveBack(): void;
+}
+
+/** For one projection at a time: the memory for some rows takes longer to make than to fill. */
+export function createSpareValues(): SpareValues {
+  interface Kept {
+    readonly form: Form;
+    readonly capacity: number;
+    readonly isKey: boolean;
+    readonly values: Values;
+  }
+  const kept = new Map<Form, Kept[]>();
+  let taken: Kept[] = [];
+  return {
+    take(form, capacity, isKey) {
+      const own = kept.get(form) ?? [];
+      const at = own.findLastIndex((one) => one.capacity >= capacity && one.isKey === isKey);
+      const [found] = at < 0 ? [] : own.splice(at, 1);
+      const one = found ?? { form, capacity, isKey, values: form.createValues(capacity, isKey) };
+      taken.push(one);
+      return one.values;
+    },
+    giveBack() {
+      for (const one of taken) {
+        one.values.clear();
+        const own = kept.get(one.form);
+        if (own) own.push(one);
+        else kept.set(one.form, [one]);
+      }
+      taken = [];
+    },
+  };
+}
+
+const rowBytes = new WeakMap<Form, number>();
+
+function rowBytesOf({ kind, isKey }: BatchField, form: Form | undefined): number {
+  if (!form) return emptyValues(8, kind).rowBytes;
+  const known = rowBytes.get(form) ?? form.createValues(8, isKey).rowBytes;
+  rowBytes.set(form, known);
+  return known;
+}
 
 /** How a column fills a field; undefined when it cannot. */
 function formOf({ kind }: BatchField, { type }: Column): Form | undefined {

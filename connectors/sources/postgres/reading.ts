@@ -87,7 +87,7 @@ async function* queryRows(
   { from, tracked, cursor }: RowsQuery<Column>,
   maxRows: number,
 ): AsyncGenerator<QueriedRows<Column>> {
-  const projection = planProjection(table, fields, tracked);
+  const projection = planProjection(table, fields, tracked, session.spare);
   const copied = copyRows(session, `SELECT ${projection.list}${from}`, {
     ...projection,
     maxRows,
@@ -103,6 +103,7 @@ async function* queryRows(
         return column === cursor && column.type.isEndless && isEndless(text) ? undefined : text;
       },
     };
+  session.spare.giveBack();
 }
 
 const sql: ReadingSql<Column> = {

@@ -66,7 +66,7 @@ const noteFieldChars = 1_000;
 const firstRows = 64;
 
 /**
- * Compiles the writer of a stream, some 0.1 ms. The primary key and the cursor are written even
+ * Makes the writer of a stream; its first row compiles it, some 0.1 ms. The primary key and the cursor are written even
  * when they are not selected: without them no destination can tell rows apart.
  * @param fields the columns that the host expects of the stream
  * @throws CONNECTOR_INVALID when the schema is not that of an object, uses a keyword that cannot be
@@ -83,17 +83,20 @@ export function compileRecordWriter(
   const size = { chars: 0 };
   const heap = createTextHeap();
   const fillers = fields.map((field) => createFiller(field, size));
-  const fill = generateRowFiller({
-    columns: fillers.map((filler) => ({
-      filler,
-      shape: properties.get(filler.field.name) ?? [],
-      isRequired: required.has(filler.field.name),
-      keyRole: keys.get(filler.field.name),
-    })),
-    declaredNames: new Set(properties.keys()),
-    faults,
-    size,
-  });
+  const compile = () =>
+    generateRowFiller({
+      columns: fillers.map((filler) => ({
+        filler,
+        shape: properties.get(filler.field.name) ?? [],
+        isRequired: required.has(filler.field.name),
+        keyRole: keys.get(filler.field.name),
+      })),
+      declaredNames: new Set(properties.keys()),
+      faults,
+      size,
+    });
+  /** Of a stream that gives rows; most of a large database give batches, or nothing. */
+  let fill: ReturnType<typeof compile> | undefined;
   const isTooLarge = (row: number) =>
     fillers.reduce((sum, filler) => sum + filler.jsonBytes(row), "{}".length) > maxRowBytes;
   let notes: RowNote[] = [];
@@ -117,6 +120,7 @@ export function compileRecordWriter(
   };
   const addRow = (row: Row) => {
     const before = size.chars;
+    fill ??= compile();
     fill(row, rowCount);
     // A character takes six bytes of JSON at most.
     if ((size.chars - before) * 6 > maxRowBytes / 2 && isTooLarge(rowCount)) faults.tooLarge();
