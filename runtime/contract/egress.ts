@@ -255,6 +255,11 @@ export interface Placeholders {
   readonly urls?: readonly string[];
   /** Where the provider mints tokens: the connector gets placeholders of these too. */
   readonly minted?: readonly MintedTokens[];
+  /**
+   * Answers that are ZIP archives are unpacked, so that secrets are found in them too: the
+   * connector gets a list of the texts of their files, as JSON.
+   */
+  readonly archives?: boolean | undefined;
 }
 
 /** Tokens in an answer, for instance of a log-in or a refresh. */

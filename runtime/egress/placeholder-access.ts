@@ -10,7 +10,8 @@ import { createTokenCatcher } from "./minted-tokens.ts";
 import type { AnswerFilter } from "./outcome.ts";
 import type { Placeholders } from "./placeholders.ts";
 import { fillDeclared, portOf } from "./request-url.ts";
-import { decompress, defaultMaxResponseBytes } from "./response.ts";
+import { decompress, defaultMaxResponseBytes, tooLarge } from "./response.ts";
+import { isZip, unzip } from "./unzip.ts";
 
 /**
  * The origins that a connector with placeholders may name, and where each of them leads: a provider
@@ -85,6 +86,18 @@ export function createAnswerFilter(
   const catchTokens = createTokenCatcher(minted, placeholders);
   return {
     async body(url, bytes) {
+      if (declared?.archives && isZip(bytes)) {
+        const files = await unzip(bytes, maxResponseBytes);
+        const texts: string[] = [];
+        let left = maxResponseBytes;
+        for (const file of files) {
+          const plain = await unpack(file, left);
+          left -= plain.length;
+          if (left < 0) throw tooLarge(maxResponseBytes);
+          texts.push(placeholders.hideBytes(plain).toString("utf8"));
+        }
+        return Buffer.from(JSON.stringify(texts));
+      }
       const plain = isImage ? bytes : await unpack(bytes, maxResponseBytes);
       catchTokens(url, plain);
       return placeholders.hideBytes(plain);

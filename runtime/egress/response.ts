@@ -122,6 +122,19 @@ export async function decompress(
   return plain;
 }
 
+/** Data that was deflated without a header, as in archives. @throws as {@link decompress} */
+export async function inflateWithin(bytes: Buffer, maxBytes: number): Promise<Buffer> {
+  try {
+    // The library asks for one byte at least; who counts finds that there is none left.
+    return await promisifiedInflateRaw(bytes, {
+      maxOutputLength: Math.max(1, maxBytes),
+      chunkSize,
+    });
+  } catch (error) {
+    throw toDecompressError(error, maxBytes);
+  }
+}
+
 function toDecompressError(error: unknown, maxBytes: number): ConnectorError {
   const code = error instanceof Error && "code" in error ? error.code : "";
   if (code === "ERR_BUFFER_TOO_LARGE") return tooLarge(maxBytes);
@@ -130,7 +143,7 @@ function toDecompressError(error: unknown, maxBytes: number): ConnectorError {
   return new ConnectorError("RESPONSE_INVALID", { reason: "damaged compression" });
 }
 
-const tooLarge = (limit: number) => new ConnectorError("RESPONSE_TOO_LARGE", { limit });
+export const tooLarge = (limit: number) => new ConnectorError("RESPONSE_TOO_LARGE", { limit });
 
 const alwaysAllowed = [
   "content-type",

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { answerJson, createInstantClock, startProvider } from "../../simulators/loopback.ts";
 import { createMemorySink } from "../../tests/memory-sink.ts";
 import { rotatingManifest } from "../../tests/rotating-manifest.ts";
+import { zipOf } from "../../tests/zip-file.ts";
 import { createMemoryTokenStore, type TokenStore } from "../contract/token-store.ts";
 import { createHost } from "./create-host.ts";
 import { findConnector } from "./registry.ts";
@@ -211,4 +212,47 @@ test("where nothing keeps a refresh token that changes, it is not used at all, a
   expect(error).toMatchObject({ code: "CONFIG_INVALID" });
   expect(JSON.stringify(error)).toContain("svc connectors add");
   expect(items.received).toEqual([]);
+});
+
+test("a secret in an archive, or written as XML writes it, reaches no manifest either", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "svc-manifest-tokens-"));
+  const key = "secret&of<an>account-9Lx3Vb7Nm4Pd6Hs1";
+  const escaped = key.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  try {
+    await using provider = await startProvider(({ url }, response) => {
+      response.writeHead(200);
+      const line = JSON.stringify({ id: 1, token: key });
+      if (url === "/zipped") response.end(zipOf([{ name: "a.jsonl", text: line }]));
+      else response.end(`<rows><row><id>1</id><token>${escaped}</token></row></rows>`);
+    });
+    await using host = createHost({ sandbox: "inline", seams: provider.seams });
+    const decoders = {
+      zipped: "{ type: ZipfileDecoder, decoder: { type: JsonlDecoder } }",
+      written: "{ type: XmlDecoder }",
+    };
+    for (const [name, decoder] of Object.entries(decoders)) {
+      const bearer = `{ type: BearerAuthenticator, api_token: "{{ config.secret }}" }`;
+      const path = name === "zipped" ? "[]" : "[rows, row]";
+      const [head = "", tail = ""] = manifest.split(/streams:\n[\s\S]*(?=\nspec:)/);
+      const read = stream(name, bearer)
+        .replace("path: orders", `path: ${name}`)
+        .replace("id: { type: integer }", "id: {}")
+        .replace("record.token | base64encode", "record.token[:6]")
+        .replace("field_path: [data] } }", `field_path: ${path} } }\n      decoder: ${decoder}`);
+      const file = join(folder, `${name}.yaml`);
+      await writeFile(file, `${head.replace("[refreshed]", `[${name}]`)}streams:\n${read}${tail}`);
+      const connector = findConnector(file, "/");
+      const config = { secret: key };
+      const [found] = await host.discover(connector, config);
+      const catalog = found ? [{ stream: found, sync_mode: "full_refresh" as const }] : [];
+      const sink = createMemorySink();
+      await host.read(connector, { config, catalog: { streams: catalog } }, sink);
+      const [row] = sink.rows();
+      expect(row?.token).toBe("[redacted]");
+      // That of a placeholder, or "[redac".
+      expect(row?.seen).not.toBe("secret");
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });

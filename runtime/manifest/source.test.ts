@@ -241,7 +241,7 @@ describe("a manifest", () => {
   test("loses the streams alone that need what is not supported, and says which", async () => {
     const yaml = changed((all) => {
       all.streams[1].retriever.requester.authenticator = { type: "CustomAuthenticator" };
-      all.streams[2].retriever.decoder = { type: "XmlDecoder" };
+      all.streams[2].retriever.decoder = { type: "CustomDecoder" };
     });
     const source = toSource(yaml, "shop");
     const warned: unknown[] = [];
@@ -260,7 +260,7 @@ describe("a manifest", () => {
       {
         stream: "notes",
         path: "streams.notes.retriever.decoder",
-        problem: "is a XmlDecoder, which is not supported here",
+        problem: "is a CustomDecoder, which is not supported here",
       },
     ]);
     const reading = source.read(

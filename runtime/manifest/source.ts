@@ -62,6 +62,7 @@ export function toSource(
     minted: reaches.flatMap(({ minted }) => minted),
     responseHeaders: headerNamesOf(document),
     rateLimit: rateLimitOf(root),
+    archives: JSON.stringify(document).includes('"ZipfileDecoder"'),
   });
   refuseMadeHosts(egress, rules.derived);
   const version = root.get("version");

@@ -130,6 +130,7 @@ const HttpEgressShape = Type.Object(
       Type.Object(
         {
           urls: Type.Optional(Type.Array(Url, { maxItems: 50 })),
+          archives: Type.Optional(Type.Boolean()),
           minted: Type.Optional(
             Type.Array(
               Type.Object(

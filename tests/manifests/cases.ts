@@ -9,8 +9,13 @@ export interface Case {
   readonly states: Record<string, unknown[]>;
   /** Streams that are meant to fail, on both sides. */
   readonly fails: readonly string[];
-  /** Why Airbyte's interpreter cannot read it, by a fault of its own. */
-  readonly theirFault?: string | undefined;
+  /**
+   * How the two differ, by a name in docs/manifests-differences.md: every case that is not compared
+   * as a whole has one.
+   */
+  readonly differs?: string | undefined;
+  /** Airbyte's interpreter cannot read it, by a fault of its own. */
+  readonly theirFault?: boolean | undefined;
   /** Streams without an error handler: the host tries again as it does for every connector. */
   readonly ownWaits: readonly string[];
   /** Paths whose requests are not compared. */
@@ -38,6 +43,7 @@ export function readCase(file: string, text: string): Case {
     ownWaits = [],
     ownRequests = [],
     files = {},
+    differs,
   } = parse(head);
-  return { file, manifest, config, states, fails, ownWaits, ownRequests, files };
+  return { file, manifest, config, states, fails, ownWaits, ownRequests, files, differs };
 }

@@ -5,6 +5,7 @@
 import { gzipSync } from "node:zlib";
 import type { Handler, ReceivedRequest } from "../../simulators/loopback.ts";
 import { answerJson } from "../../simulators/loopback.ts";
+import { zipOf } from "../zip-file.ts";
 
 type Row = Record<string, unknown>;
 const day = (number: number) => new Date(Date.UTC(2026, 0, number, 6, 30)).toISOString();
@@ -37,6 +38,31 @@ const linesOf = (shop: string): Row[] =>
       }));
 
 collections.listing = collections.shops ?? [];
+
+const archived = [
+  { name: "first.jsonl", text: '{"id":1,"name":"one"}\n{"id":2,"name":"two"}\n' },
+  { name: "second.jsonl", text: '{"id":3,"name":"three"}\n', method: 0 },
+];
+
+/** Answers that are no JSON, or none at all, by their paths. */
+const answers: Readonly<Record<string, readonly [type: string, text: string]>> = {
+  "/shops.xml": [
+    "application/xml",
+    `<?xml version="1.0" encoding="UTF-8"?>
+<!-- <shop/> --><shops xmlns:x="urn:x" total="2">
+  <shop id="1"><name>North &amp; <![CDATA[<Sons>]]></name><x:tag>a</x:tag><x:tag>b</x:tag><none/></shop>
+  <shop id="2"><name> Süd &#252; </name>text<x:tag/></shop>
+</shops>`,
+  ],
+  "/shop.xml": ["text/xml; charset=utf-8", `<shops><shop id="1"><name>Only</name></shop></shops>`],
+  "/declared.xml": [
+    "application/xml",
+    `<!DOCTYPE shops [<!ENTITY who "Ann">]><shops><shop id="1"><name>by &who;</name></shop></shops>`,
+  ],
+  "/broken.xml": ["application/xml", `<shops><shop id="1"><name>North</shop></shops>`],
+  "/page.html": ["text/html", "<html><body>Maintenance</body></html>"],
+  "/empty.json": ["application/json", ""],
+};
 
 /** Faults that a path asks for: how often, and with what. */
 const faults = /^\/flaky\/(\d+)\/(\d+)\//;
@@ -78,6 +104,15 @@ export function createShop(scheme: "http" | "https"): Handler {
       const files = ["a", "b"].map((name) => `${name}-${ordered[1]}`);
       return answerJson(response, 200, { state: asked < 2 ? "running" : "done", files });
     }
+    if (path === "/archive.zip")
+      return void response
+        .writeHead(200, { "content-type": "application/zip" })
+        .end(zipOf(archived));
+    if (path === "/nothing") return void response.writeHead(204).end();
+    const told = answers[path];
+    if (told) return void response.writeHead(200, { "content-type": told[0] }).end(told[1]);
+    if (path.startsWith("/echo/"))
+      return answerJson(response, 200, { data: [{ id: url.pathname, name: url.search }] });
     if (path.startsWith("/files/"))
       return void response
         .writeHead(200, { "content-type": "application/gzip" })

@@ -27,7 +27,8 @@ interface Row {
   /** Further states to go on from. */
   readonly states?: readonly unknown[];
   readonly fails?: boolean;
-  readonly theirFault?: string;
+  readonly differs?: string;
+  readonly theirFault?: boolean;
   readonly ownWaits?: boolean;
   readonly ownRequests?: readonly string[];
   readonly files?: Part;
@@ -91,6 +92,7 @@ function toCase(row: Row): Case {
     config,
     states: { [name]: [...states] },
     fails: fails ? [name] : [],
+    differs: row.differs,
     theirFault: row.theirFault,
     ownWaits: ownWaits ? [name] : [],
     ownRequests: row.ownRequests ?? [],

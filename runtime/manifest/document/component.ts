@@ -67,6 +67,8 @@ export const supported = {
   AsyncJobStatusMap: "running completed failed timeout skipped",
   ResponseToFileExtractor: "preserve_na_values",
   GzipDecoder: "decoder",
+  ZipfileDecoder: "decoder",
+  XmlDecoder: "",
   JsonItemsDecoder: "items_path encoding",
   JsonDecoder: "",
   JsonlDecoder: "",

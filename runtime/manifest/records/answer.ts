@@ -1,18 +1,20 @@
 /** An answer of the provider as manifests see it: its decoded bodies, and `response`, `headers`. */
 import type { HttpResponse } from "../../contract/context.ts";
 import { ConnectorError } from "../../contract/errors.ts";
+import { parseExact } from "../../wire/exact-json.ts";
 import type { Component } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
 import { type PlainValue, valueAt } from "../expressions/values.ts";
 import { compileCsv } from "./csv.ts";
+import { parseXml } from "./xml.ts";
 
 /** The bodies of an answer: one of a document, one a line or row of others. */
 export type Decode = (answer: HttpResponse) => PlainValue[];
 
 const decoders = [
   ...(["JsonDecoder", "JsonlDecoder", "IterableDecoder", "CsvDecoder"] as const),
-  ...(["GzipDecoder", "JsonItemsDecoder"] as const),
+  ...(["GzipDecoder", "ZipfileDecoder", "JsonItemsDecoder", "XmlDecoder"] as const),
 ] as const;
 
 export function compileDecoder(owner: Component, name = "decoder"): Decode {
@@ -27,15 +29,42 @@ export function compileDecoder(owner: Component, name = "decoder"): Decode {
     case "GzipDecoder":
       // The host has unpacked it: what it cannot read it cannot search for secrets.
       return compileDecoder(decoder);
+    case "ZipfileDecoder": {
+      const decode = compileDecoder(decoder);
+      return (answer) => filesOf(answer).flatMap((text) => decode(fileAnswer(answer, text)));
+    }
+    case "XmlDecoder":
+      return (answer) => [parseXml(answer.text())];
     case "JsonItemsDecoder":
       return compileItems(decoder);
     default:
       return (answer) => {
-        const made = answer.text() === "" ? {} : answer.json<PlainValue>();
+        const isNothing = answer.text() === "" && answer.status !== 200;
+        const made = isNothing ? {} : answer.json<PlainValue>();
         return Array.isArray(made) ? [...made] : [made];
       };
   }
 }
+
+/** The host has unpacked an archive, as a list of its files. */
+function filesOf(answer: HttpResponse): string[] {
+  const files = answer.json<PlainValue>();
+  if (Array.isArray(files) && files.every((file) => typeof file === "string")) return files;
+  throw new ConnectorError("RESPONSE_INVALID", { reason: "it is no ZIP archive" });
+}
+
+/** A file of an archive, as if it had come alone. */
+const fileAnswer = (answer: HttpResponse, text: string): HttpResponse => ({
+  ...answer,
+  text: () => text,
+  json<T>(): T {
+    try {
+      return parseExact(text) as T;
+    } catch {
+      throw new ConnectorError("RESPONSE_INVALID", { reason: "a file of it is not JSON" });
+    }
+  },
+});
 
 /** Each item of a list within the document, which is named as "data.users". */
 function compileItems(decoder: Component): Decode {

@@ -46,13 +46,16 @@ export interface Needs {
   readonly minted: readonly MintedTokens[];
   readonly responseHeaders: readonly string[];
   readonly rateLimit: RateLimit | undefined;
+  /** Answers may be ZIP archives. */
+  readonly archives: boolean;
 }
 
 /**
  * The egress of a manifest: its first origin, and the others. Secrets are placeholders in it. What a
  * manifest posts asks for something: it writes nothing.
  */
-export function toEgress({ origins, minted, responseHeaders, rateLimit }: Needs): HttpEgress {
+export function toEgress({ origins, minted, archives, ...needs }: Needs): HttpEgress {
+  const { responseHeaders, rateLimit } = needs;
   const [first = "", ...others] = new Set(origins);
   const rotating = new Set(minted.flatMap(({ rotates }) => rotates?.field ?? []));
   if (rotating.size > 1)
@@ -62,6 +65,7 @@ export function toEgress({ origins, minted, responseHeaders, rateLimit }: Needs)
     ...{ baseUrl: first, auth: [], concurrency: 4, isPostSafe: true },
     placeholders: {
       urls: others,
+      ...(archives ? { archives } : {}),
       ...(distinct.size > 0 ? { minted: [...distinct.values()] } : {}),
     },
     ...(responseHeaders.length > 0 ? { responseHeaders } : {}),

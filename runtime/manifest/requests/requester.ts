@@ -79,8 +79,10 @@ export function compileRequester(requester: Component): Requester {
         if (!handler) return answer;
         const { action, code } = handler.judge(answer, scope);
         if (action === "FAIL") throw new ConnectorError(code, { status: answer.status });
-        if (action === "SUCCESS" || action === "IGNORE")
-          return answer.status < 400 ? answer : undefined;
+        if (action === "SUCCESS") return answer.status < 400 ? answer : undefined;
+        // An empty body is no document: who ignores it says that there are no rows.
+        if (action === "IGNORE")
+          return answer.status < 400 && answer.text() !== "" ? answer : undefined;
         const ms = handler.waitMs({ answer, attempt, scope, now: ctx.clock.now() });
         if (ms === undefined)
           throw new ConnectorError(action === "RATE_LIMITED" ? action : code, {
