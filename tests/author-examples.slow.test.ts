@@ -19,7 +19,7 @@ import { choose, skipUnlessWhole } from "./effort.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 /** Of each sample of runs. */
-const effort = choose({ quick: 0.01, whole: 0.25 });
+const effort = choose({ quick: 0.01, whole: 0.05 });
 const token = "canary-of-an-example-0123456789-abcdefghij";
 
 let folder: string;

@@ -1,6 +1,6 @@
 /**
- * The connector in its sandboxed worker, through one host: crashes at checkpoints, a second run
- * after changes, a token that is withdrawn.
+ * The connector through one host: a crash at checkpoints, in its sandboxed worker and, of every
+ * stream, in this process; a second run after changes, a token that is withdrawn.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ConnectorRun, Row } from "../../../fixtures/connector-run.ts";
@@ -12,6 +12,8 @@ import { streams } from "./streams.ts";
 
 let app: TaskappSimulator;
 let run: ConnectorRun;
+/** Without a worker. */
+let plain: ConnectorRun;
 beforeAll(async () => {
   app = await startTaskapp({
     workspaces: 2,
@@ -21,9 +23,11 @@ beforeAll(async () => {
     tasks: 120,
   });
   run = createTaskappRun(app, { sandbox: "process", keepWarm: 1 });
+  plain = createTaskappRun(app);
 });
 afterAll(async () => {
   await run[Symbol.asyncDispose]();
+  await plain[Symbol.asyncDispose]();
   await app.close();
 });
 
@@ -46,8 +50,9 @@ type Read = readonly [
   syncMode: "full_refresh" | "incremental",
   strategy: "workspace" | "list",
 ];
+const inWorker: Read = ["tasks", "incremental", "workspace"];
 const incrementalReads: readonly Read[] = [
-  ["tasks", "incremental", "workspace"],
+  inWorker,
   ["tasks", "incremental", "list"],
   ["task_custom_fields", "incremental", "workspace"],
   ["time_entries", "incremental", "workspace"],
@@ -57,24 +62,26 @@ const fullReads: readonly Read[] = [
   ["tasks", "full_refresh", "list"],
 ];
 const reads = choose({
-  quick: incrementalReads.slice(0, 1),
+  quick: [inWorker],
   whole: [...fullReads, ...incrementalReads],
 });
 
 test.each(
   reads,
-)("a crash at any checkpoint of reading %s (%s, by %s) loses nothing", async (name, syncMode, strategy) => {
+)("a crash at any checkpoint of reading %s (%s, by %s) loses nothing", async (...what) => {
+  const [name, syncMode, strategy] = what;
+  const reader = what.every((word, index) => word === inWorker[index]) ? run : plain;
   const read = { config: configOf(name, strategy), syncMode };
-  const whole = await run.read(name, read);
+  const whole = await reader.read(name, read);
   expectTruth(name, whole.rows);
   const points = Math.min(whole.states.length + 1, 4);
   for (let point = 0; point < points; point++) {
-    const crashed = await run.read(name, {
+    const crashed = await reader.read(name, {
       ...read,
       stopAfter: Math.round((point * whole.outputCount) / points),
     });
     const state = crashed.states.at(-1);
-    const resumed = await run.read(name, { ...read, ...(state === undefined ? {} : { state }) });
+    const resumed = await reader.read(name, { ...read, ...(state === undefined ? {} : { state }) });
     expectTruth(name, [...crashed.coveredRows, ...resumed.rows]);
   }
 });
