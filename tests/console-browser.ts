@@ -66,7 +66,7 @@ export async function picture(page: Page, name: string): Promise<void> {
 }
 
 /** Ends what is moving, but for what moves for ever. Text, since it is the page's own code. */
-const settled = `Promise.allSettled(document.getAnimations()
+export const settled = `Promise.allSettled(document.getAnimations()
   .filter((one) => one.effect?.getComputedTiming().endTime !== Infinity)
   .map((one) => one.finished))`;
 

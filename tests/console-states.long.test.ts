@@ -211,8 +211,11 @@ describe.skipIf(executable === undefined)("states of the console (else: no Chrom
       const offered = await other.page.locator("main").getByRole("button").allInnerTexts();
       expect(offered).toEqual([]);
       expect(await other.page.getByText("Replace the manifest").count()).toBe(0);
-      await other.page.goto(`${at.url}/#/connectors/new`);
-      await other.page.getByText("For administrators of the instance").waitFor();
+      for (const path of ["conn_orders/replace", "new"]) {
+        await other.page.goto(`${at.url}/#/connectors/${path}`);
+        await other.page.getByText("For administrators of the instance").waitFor();
+        expect(await other.page.getByLabel("Manifest").count()).toBe(0);
+      }
       await other.context.close();
     }
 

@@ -64,6 +64,12 @@ export const spoken = (word: string): string => {
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
 
+/** What a job does. */
+export const jobWords = ({
+  kind,
+  job_type: type,
+}: Pick<schemas["Job"], "kind" | "job_type">): string => spoken(kind === "sync" ? type : kind);
+
 /** A schedule as one would say it. */
 export function scheduleWords(schedule: Schedule): string {
   const { type, units = 1, time_unit: unit = "hours" } = schedule;

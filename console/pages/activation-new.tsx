@@ -1,3 +1,4 @@
+import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useLocation } from "wouter";
 import { api, ask, isProposal } from "../api/client.ts";
@@ -46,9 +47,13 @@ export default function NewActivation() {
                   text="An activation sends the rows of a model to a receiver."
                   action={
                     left.length === 0 ? (
-                      <Link href="/models/new">Write a model</Link>
+                      <Button component={Link} href="/models/new">
+                        Write a model
+                      </Button>
                     ) : (
-                      <Link href="/receivers/new">Add a receiver</Link>
+                      <Button component={Link} href="/receivers/new">
+                        Add a receiver
+                      </Button>
                     )
                   }
                 />

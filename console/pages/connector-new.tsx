@@ -6,7 +6,7 @@ import { useWork } from "../model/use-work.ts";
 import { GivenConnectorForm } from "../parts/given-connector-form.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
-import { Empty, ProblemNote } from "../parts/states.tsx";
+import { ForAdministrators, ProblemNote } from "../parts/states.tsx";
 import { tell } from "../parts/tell.ts";
 
 /** A connector for every workspace of the instance, by who administers it. */
@@ -37,10 +37,7 @@ export default function NewConnector() {
           onSave={(given) => void save(given)}
         />
       ) : (
-        <Empty
-          title="For administrators of the instance"
-          text="They are those of its first workspace. Ask one of them to add it."
-        />
+        <ForAdministrators text="Ask one of them to add it." />
       )}
     </>
   );

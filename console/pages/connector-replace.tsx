@@ -8,19 +8,33 @@ import { useConnector } from "../model/queries.ts";
 import { ifMatch, useSaving } from "../model/use-saving.ts";
 import { GivenConnectorForm } from "../parts/given-connector-form.tsx";
 import { Head } from "../parts/head.tsx";
+import { useMe } from "../parts/me.tsx";
 import { SaveProblem } from "../parts/meanwhile.tsx";
-import { Loaded } from "../parts/states.tsx";
+import { ForAdministrators, Loaded } from "../parts/states.tsx";
 import { tell } from "../parts/tell.ts";
 
 /** A newer manifest or image in the place of the one before; what was made with it stays. */
 export default function ReplaceConnector({ id }: { readonly id: string }) {
+  const { administersInstance } = useMe();
   const query = useConnector(id);
   return (
     <Loaded
       query={query}
       before={<Head title="Connector" up={{ to: "/connectors", label: "Connectors" }} />}
     >
-      {(connector) => <Newer connector={connector} />}
+      {(connector) => (
+        <>
+          <Head
+            title={`Replace ${connector.name}`}
+            up={{ to: `/connectors/${id}`, label: connector.name }}
+          />
+          {administersInstance ? (
+            <Newer connector={connector} />
+          ) : (
+            <ForAdministrators text="Ask one of them to replace it." />
+          )}
+        </>
+      )}
     </Loaded>
   );
 }
@@ -50,18 +64,15 @@ function Newer({ connector }: { readonly connector: schemas["ConnectorWithStream
       return { ...given, version };
     });
   return (
-    <>
-      <Head title={`Replace ${name}`} up={{ to: `/connectors/${id}`, label: name }} />
-      <GivenConnectorForm
-        key={loads}
-        first={before}
-        isNew={false}
-        label="Replace it"
-        isBusy={isBusy}
-        problem={problem}
-        note={<SaveProblem saving={saving} shownOf={bodyOf} />}
-        onSave={save}
-      />
-    </>
+    <GivenConnectorForm
+      key={loads}
+      first={before}
+      isNew={false}
+      label="Replace it"
+      isBusy={isBusy}
+      problem={problem}
+      note={<SaveProblem saving={saving} shownOf={bodyOf} />}
+      onSave={save}
+    />
   );
 }

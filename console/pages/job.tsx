@@ -4,7 +4,7 @@ import { api, ask } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
 import { usePipelines } from "../model/queries.ts";
 import { useJob, type WatchedJob } from "../model/use-job.ts";
-import { bytes, count, lasted, moment, plural, spoken } from "../model/words.ts";
+import { bytes, count, jobWords, lasted, moment, plural, spoken } from "../model/words.ts";
 import { Head } from "../parts/head.tsx";
 import { Log } from "../parts/log.tsx";
 import { LongText } from "../parts/long-text.tsx";
@@ -37,7 +37,7 @@ export default function JobPage({ id }: { readonly id: string }) {
   return (
     <>
       <Head
-        title={`${spoken(job.job_type)} of ${moment(job.created_at)}`}
+        title={`${jobWords(job)} of ${moment(job.created_at)}`}
         up={up}
         aside={<Status of={job.status} />}
       >

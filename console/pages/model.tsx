@@ -1,6 +1,7 @@
+import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { api, ask, isProposal } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
 import { useEndpoints } from "../model/queries.ts";
@@ -54,6 +55,11 @@ export function NewModel({
             <Empty
               title="There is no warehouse yet"
               text="A model queries what pipelines have written: add a destination first."
+              action={
+                <Button component={Link} href="/destinations/new">
+                  Add a destination
+                </Button>
+              }
             />
           ) : (
             <ModelForm

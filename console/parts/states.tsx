@@ -121,6 +121,14 @@ export function Loaded<T>({
   );
 }
 
+/** In the place of a form that only the instance's administrators have. */
+export const ForAdministrators = ({ text }: { readonly text: string }) => (
+  <Empty
+    title="For administrators of the instance"
+    text={`They are those of its first workspace. ${text}`}
+  />
+);
+
 export const Empty = ({
   title,
   text,
