@@ -17,6 +17,7 @@ import {
 } from "../../tests/control-process.ts";
 import { describeDatabase } from "../../tests/database-behaviour.ts";
 import { choose, skipUnlessWhole } from "../../tests/effort.ts";
+import { prepareInstance } from "../../tests/instance.ts";
 import { openDatabase } from "./database.ts";
 
 const installed = findPostgres() !== undefined;
@@ -172,10 +173,9 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
 const rounds = choose({ quick: 1, whole: 4 });
 
 test("an embedded database that is killed keeps what was acknowledged", async () => {
-  const options = {
-    database: { folder: join(folder, "embedded") },
-    keyFile: join(folder, "embedded.json"),
-  };
+  await prepareInstance(folder, "embedded");
+  const data = join(folder, "embedded");
+  const options = { database: { folder: data }, keyFile: join(data, "keys.json") };
   let server: ServerProcess = await startServerProcess({ ...options, fill: true });
   const token = server.token ?? "";
   const acknowledged: string[] = [];
