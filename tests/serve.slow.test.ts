@@ -162,7 +162,7 @@ describe("svc serve", () => {
       { role: "viewer" },
     ]);
 
-    expect((await administer(cwd, "workspaces", "create", "Acme GmbH")).stdout).toMatch(
+    expect((await svc({ cwd }, "workspaces", "create", "Acme GmbH")).stdout).toMatch(
       /^ws_\w{22} {2}acme-gmbh, /,
     );
     const workspaces = await served.call("GET", "/workspaces");
@@ -206,7 +206,7 @@ describe("svc serve", () => {
     expect(listed.stdout).toMatch(
       new RegExp(`${session_id} .* viewer .* mcp .* revoked .* an agent`),
     );
-    expect(await administer(cwd, "audit", "verify")).toMatchObject({ code: 0 });
+    expect(await svc({ cwd }, "audit", "verify")).toMatchObject({ code: 0 });
   });
 
   test("says in one line what is wrong", async () => {
