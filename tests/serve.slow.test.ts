@@ -261,17 +261,17 @@ describe("svc serve", () => {
     await served.end("SIGTERM");
     const text = await readFile(keys, "utf8");
     await chmod(keys, 0o644);
-    const open = await svc({ cwd }, "serve", "--port", "0");
+    const open = await administer(cwd, "serve", "--port", "0");
     expect(open).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("is open to other users"),
     });
     await chmod(keys, 0o600);
     await writeFile(keys, text.slice(0, 50));
-    const damaged = await svc({ cwd }, "serve", "--port", "0");
+    const damaged = await administer(cwd, "serve", "--port", "0");
     expect(damaged).toMatchObject({ code: 2, stderr: expect.stringContaining("is damaged") });
     await rm(keys);
-    const gone = await svc({ cwd }, "serve", "--port", "0");
+    const gone = await administer(cwd, "serve", "--port", "0");
     expect(gone).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("restore it from your backup"),
@@ -281,7 +281,7 @@ describe("svc serve", () => {
     const id = "kek_0123456789abcdef";
     const others = { current: id, keys: [{ id, key: Buffer.alloc(32).toString("base64") }] };
     await writeFile(keys, JSON.stringify(others), { mode: 0o600 });
-    const wrong = await svc({ cwd }, "serve", "--port", "0");
+    const wrong = await administer(cwd, "serve", "--port", "0");
     expect(wrong).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("the key file lacks kek_"),
@@ -299,7 +299,7 @@ describe("svc serve", () => {
       "INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', now()::text)",
     );
     await database.close();
-    const refused = await svc({ cwd }, "serve", "--port", "0");
+    const refused = await administer(cwd, "serve", "--port", "0");
     expect(refused).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("newer version of svc"),
