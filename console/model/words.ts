@@ -9,7 +9,9 @@ const numbers = new Intl.NumberFormat("en");
 export const count = (value: number): string => numbers.format(value);
 
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
-export const short = (value: number): string => compact.format(value);
+/** A large number in few letters; one that is soon read stays as it is. */
+export const short = (value: number): string =>
+  value < 100_000 ? count(value) : compact.format(value);
 
 export const plural = (value: number, one: string): string =>
   `${count(value)} ${one}${value === 1 ? "" : "s"}`;

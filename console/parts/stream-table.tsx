@@ -69,6 +69,8 @@ export function StreamTable({ prepared, selections, onChange }: StreamTableProps
       }),
     [onChange],
   );
+  // No higher than its rows; who searches keeps the place of what stands below.
+  const wholePx = Math.max(rows.getTotalSize(), (isNarrow ? 2 : streams.length) * rowPx) + 2;
   const chosenHere = found.filter((one) => selections.has(keyOf(one))).length;
   const isAll = found.length > 0 && chosenHere === found.length;
   const setAll = (isChosen: boolean) =>
@@ -105,8 +107,14 @@ export function StreamTable({ prepared, selections, onChange }: StreamTableProps
           {count(selections.size)} of {count(streams.length)} chosen
         </span>
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
-      <section className="streams" ref={scroller} tabIndex={0} aria-label="Streams">
+      <section
+        className="streams"
+        ref={scroller}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
+        tabIndex={0}
+        aria-label="Streams"
+        style={{ maxHeight: wholePx }}
+      >
         <div className="streams-all" style={{ height: rows.getTotalSize() }}>
           {rows.getVirtualItems().map(({ index, start, key }) => {
             const stream = found[index];

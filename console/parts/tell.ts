@@ -5,10 +5,14 @@ import { toProblem } from "../api/problem.ts";
 
 const closeButtonProps = { "aria-label": "Close" };
 
+/** What was done last: on a narrow screen, one thing covers enough. */
+let last: string | undefined;
+
 /** Says in the corner what came of something. */
 export const tell = {
   done(message: string): void {
-    notifications.show({ message, color: "teal", closeButtonProps });
+    if (last !== undefined) notifications.hide(last);
+    last = notifications.show({ message, color: "teal", closeButtonProps });
   },
   problem(error: unknown): void {
     const { message, fix } = toProblem(error);
@@ -23,15 +27,13 @@ export const tell = {
   /** What was asked for is done, or waits for somebody's approval. @returns whether it is done */
   outcome(data: unknown, done: string): boolean {
     const waits = isProposal(data);
-    notifications.show(
-      waits
-        ? {
-            message: "It waits for an administrator's approval.",
-            color: "yellow",
-            closeButtonProps,
-          }
-        : { message: done, color: "teal", closeButtonProps },
-    );
+    if (waits)
+      notifications.show({
+        message: "It waits for an administrator's approval.",
+        color: "yellow",
+        closeButtonProps,
+      });
+    else tell.done(done);
     return !waits;
   },
 };

@@ -41,7 +41,7 @@ export const errorTable = {
     http: 422,
     message:
       "The host resolves to an address that connections may not be made to[ ({addressClass})].",
-    fix: "Use a public address; an operator opens private networks in svc.config.yaml under allow_networks.",
+    fix: "Use a public address. For one in a private network or on this machine, the operator adds it to svc.config.yaml, as in allow_networks: [127.0.0.1/32], and starts svc again.",
   },
   LOCAL_REFUSED: {
     kind: "config",
