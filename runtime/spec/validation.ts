@@ -163,16 +163,27 @@ let isWatching = false;
 const watchedTogether = 64;
 
 /**
- * Validates documents that are many and small.
- * @throws CONNECTOR_INVALID when some of them together take as long as one may
+ * Validates documents that are many and mostly small. Those that together take as long as one may
+ * are validated once more, each with that time for itself.
+ * @throws CONNECTOR_INVALID when one takes too long
  */
 export function validateAll<T, R>(documents: readonly T[], validate: (document: T) => R): R[] {
   const results: R[] = [];
   for (let from = 0; from < documents.length; from += watchedTogether) {
     const some = documents.slice(from, from + watchedTogether);
-    results.push(...withinTime(() => some.map(validate)));
+    results.push(...(together(some, validate) ?? some.map(validate)));
   }
   return results;
+}
+
+/** Undefined when it takes too long. */
+function together<T, R>(documents: readonly T[], validate: (document: T) => R): R[] | undefined {
+  try {
+    return withinTime(() => documents.map(validate));
+  } catch (error) {
+    if (error instanceof ConnectorError && error.code === "CONNECTOR_INVALID") return undefined;
+    throw error;
+  }
 }
 
 /** Tries of a validation that hardly ran, because the machine was busy with others. */
