@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -23,6 +24,8 @@ const sampledStreams = 3;
 const times = 3;
 /** Pages of one row: some of them are still to come when the consumer goes. */
 const pageCount = 12;
+/** As long as requests are under way that come behind the second page. */
+const underWayMs = 1_000;
 /** Requests that may have been on their way when the consumer went. */
 const onTheirWay = 4;
 
@@ -130,10 +133,10 @@ async function goAway(lab: Lab, one: StreamListing, report: Reporter): Promise<v
       stopAfter,
       ...(lab.can("backpressure") ? { stallAfter: stopAfter } : {}),
       deadlineMs: cancelDeadlineMs,
-      // The second page makes the next message; those beyond it are on their way when the consumer
-      // goes.
+      // The second page mostly makes the next message; those beyond it are on their way when the
+      // consumer goes. They are answered in the end: rows of nested streams need more of them.
       onRequest: ({ index }) =>
-        index > one.requestsBefore + 1 ? new Promise<never>(() => undefined) : undefined,
+        index > one.requestsBefore + 1 ? setTimeout(underWayMs) : undefined,
     },
   );
   // A connector that collects pages before the first row has nothing to write yet: MEM-02 reports
