@@ -107,6 +107,8 @@ export interface RunOptions {
    * promise resolves.
    */
   readonly onMessage?: ((message: Message, count: number) => void | Promise<void>) | undefined;
+  /** Called when a line comes that the consumer does not take: it stalls, or it is gone. */
+  readonly onUntaken?: (() => void) | undefined;
   /**
    * True while the connector is at work although the network is quiet (it decompresses): no virtual
    * time goes by then.

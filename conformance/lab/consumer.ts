@@ -11,7 +11,7 @@ const restMs = 250;
 
 type ConsumerOptions = Pick<
   RunOptions,
-  "stopAfter" | "stallAfter" | "slow" | "isBrief" | "onMessage"
+  "stopAfter" | "stallAfter" | "slow" | "isBrief" | "onMessage" | "onUntaken"
 >;
 
 export interface Consumer {
@@ -74,11 +74,13 @@ export function createConsumer(
     },
     async write(line) {
       if (stallAfter !== undefined && messageCount >= stallAfter && !stalledAt) {
+        options.onUntaken?.();
         await rest(requestCount);
         stalledAt = { messageCount, requestCount: requestCount() };
       }
       if (isStopped || (stopAfter !== undefined && messageCount >= stopAfter)) {
         isStopped = true;
+        options.onUntaken?.();
         throw new Error("the consumer has gone");
       }
       const message = parseMessage(line);
