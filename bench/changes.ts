@@ -104,8 +104,21 @@ const [end] = await database.query("SELECT pg_current_wal_lsn()::text AS lsn");
 let startedMs = performance.now();
 const alone = spawn(
   "pg_recvlogical",
-  // biome-ignore format: pairs
-  ["-d", database.url, "-S", "alone", "--start", "-f", "/dev/null", "-E", String(end?.lsn), "-o", "proto_version=1", "-o", "publication_names=svc"],
+  [
+    "-d",
+    database.url,
+    "-S",
+    "alone",
+    "--start",
+    "-f",
+    "/dev/null",
+    "-E",
+    String(end?.lsn),
+    "-o",
+    "proto_version=1",
+    "-o",
+    "publication_names=svc",
+  ],
   { stdio: "ignore" },
 );
 const hasRun = await Promise.race([
