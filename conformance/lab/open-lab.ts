@@ -52,8 +52,16 @@ export interface LabOptions {
 const nobody = { kind: "postgres", host: "127.0.0.1", port: 1 } as const;
 /** First, last, and one between. */
 const smallestSample = 3;
-/** Runs in this process take some 20 ms, in a sandboxed worker 60, in a container 500 and more. */
-const efforts: Record<TargetKind, number> = { module: 1, program: 1, worker: 0.25, container: 0.1 };
+/**
+ * Runs in this process take some 20 ms, in a sandboxed worker 60, in a container 500 and more. A
+ * connector of this runtime meets the same samples in this process as in a worker.
+ */
+const efforts: Record<TargetKind, number> = {
+  module: 0.25,
+  program: 1,
+  worker: 0.25,
+  container: 0.1,
+};
 
 /**
  * @throws UnusableError when the connector, its settings or its recordings do not allow any rule to
