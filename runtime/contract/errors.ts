@@ -15,7 +15,7 @@ interface ErrorRow {
   readonly http: number;
   /**
    * One safe sentence. `{name}` is replaced by the detail of that name; a sentence part in `[…]`
-   * goes when its detail is missing.
+   * goes when its detail is missing, and is text with its brackets where it names none.
    */
   readonly message: string;
   /** The next step of the person who must act. */
@@ -544,9 +544,11 @@ function renderMessage(code: ErrorCode, details: ErrorDetails): string {
   const row: ErrorRow = errorTable[code];
   const fill = (text: string) =>
     text
-      .replace(/\[([^\]]*)\]/g, (_, part: string) =>
-        placeholders(part).every((name) => name in details) ? part : "",
-      )
+      .replace(/\[([^\]]*)\]/g, (whole, part: string) => {
+        const names = placeholders(part);
+        if (names.length === 0) return whole;
+        return names.every((name) => name in details) ? part : "";
+      })
       .replace(/\{(\w+)\}/g, (_, name: string) =>
         String(details[name as keyof ErrorDetails] ?? "?"),
       );
