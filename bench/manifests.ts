@@ -10,6 +10,7 @@
  */
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -49,8 +50,13 @@ await writeFile(
   }),
 );
 
+const isBuilt = !process.execArgv.includes("--conditions=svc-source");
+// What is built has no types: to take them out of the driver at each start is no work of svc's.
+const driver = here(isBuilt ? "../dist/bench-svc-read.mjs" : "svc-read.ts");
+if (isBuilt)
+  await writeFile(driver, stripTypeScriptTypes(await readFile(here("svc-read.ts"), "utf8")));
 const svc = (reader: string) =>
-  [process.execPath, ...process.execArgv, here("svc-read.ts"), port, file("ca.pem"), pages, reader]
+  [process.execPath, ...process.execArgv, driver, port, file("ca.pem"), pages, here(reader)]
     .map((word) => `'${word}'`)
     .join(" ");
 const cdk = `REQUESTS_CA_BUNDLE='${file("ca.pem")}' DO_NOT_TRACK=1 '${venv}/bin/source-declarative-manifest' read --config '${file("config.json")}' --catalog '${file("catalog.json")}'`;
@@ -79,6 +85,7 @@ try {
   }
 } finally {
   await rm(folder, { recursive: true });
+  if (isBuilt) await rm(driver);
 }
 
 /** Runs a command of the shell's until it has written a record, and ends it. */

@@ -4,7 +4,7 @@
  */
 import { once } from "node:events";
 import { chmod } from "node:fs/promises";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { ConnectorError, toConnectorError } from "../contract/errors.ts";
@@ -45,6 +45,8 @@ const anyError: readonly number[] = Array.from({ length: 200 }, (_, index) => 40
 
 export async function openImageProxy(options: ImageProxyOptions): Promise<ImageProxy> {
   const { path, authority, hosts, onRefused } = options;
+  // Loaded by who runs an image: it brings Node's own HTTP client with it.
+  const { createServer } = await import("node:http");
   const targets = new WeakMap<Socket, string>();
   const sockets = new Set<Socket>();
   let openRequests = 0;

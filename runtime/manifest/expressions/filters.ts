@@ -1,5 +1,4 @@
 /** Filters: what stands behind a bar in an expression. */
-import { createHash } from "node:crypto";
 import { type Callable, fn } from "./callable.ts";
 import { EvaluationError } from "./evaluation-error.ts";
 import { float } from "./literals.ts";
@@ -105,7 +104,10 @@ export const filters: Readonly<Record<string, Callable>> = {
     (value, algorithm = "md5", salt) => {
       const name = toText(algorithm);
       if (!hashes.has(name)) throw new EvaluationError("names a hash that is not supported");
-      return createHash(name)
+      // Few manifests have it, and each start of a worker would load it.
+      return process
+        .getBuiltinModule("node:crypto")
+        .createHash(name)
         .update(toText(value) + (salt === undefined || salt === null ? "" : toText(salt)))
         .digest("hex");
     },

@@ -1,5 +1,4 @@
 /** Macros: functions that expressions call by their names. */
-import { randomUUID } from "node:crypto";
 import { type Callable, fn, timed } from "./callable.ts";
 import { dateOf, formatMoment, isFormat, parseIso, parseMoment } from "./dates.ts";
 import { EvaluationError } from "./evaluation-error.ts";
@@ -73,7 +72,7 @@ export const macros: Readonly<Record<string, Callable>> = {
         .toLowerCase(),
     "value",
   ),
-  generate_uuid: fn(() => randomUUID()),
+  generate_uuid: fn(() => crypto.randomUUID()),
 };
 
 const quotePlus = (text: string) =>

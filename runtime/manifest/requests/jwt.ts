@@ -3,7 +3,6 @@
  * key is a placeholder here. A text of its own stands where the token goes.
  * @see RFC 7519
  */
-import { randomUUID } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../../contract/json.ts";
 import { isJwtAlgorithm, type UnsignedToken } from "../../contract/jwt.ts";
 import { type Component, compileOptions } from "../document/component.ts";
@@ -53,7 +52,7 @@ export function compileToken(auth: Component): (scope: Scope, ctx: Context) => T
     if (kept?.ctx === ctx && nowMs < kept.untilMs) return kept.made;
     const now = Math.floor(nowMs / 1000);
     const unsigned: UnsignedToken = {
-      standIn: randomUUID().replaceAll("-", ""),
+      standIn: crypto.randomUUID().replaceAll("-", ""),
       header: { ...headersOf(scope), typ: type.text(scope), alg: algorithm },
       payload: { ...payloadOf(scope), iat: now, exp: now + duration, nbf: now },
       key: key.text(scope),
