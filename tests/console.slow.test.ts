@@ -21,8 +21,11 @@ afterAll(() => at?.[Symbol.asyncDispose]());
 describe.skipIf(executable === undefined)("the console (else: no Chromium)", () => {
   test("leads from an empty workspace to rows in DuckDB", async () => {
     const { page, complaints } = await at.open();
+    // The catalogue comes while one reads: a server that has just begun takes seconds for it.
+    const isAsked = page.waitForRequest("**/control/v1/connectors?*");
     await page.goto(await at.link());
     await page.getByRole("heading", { name: "From nothing to rows" }).waitFor();
+    await isAsked;
     expect(page.url()).not.toContain("svc_in_");
     await look(page, "first-steps");
 

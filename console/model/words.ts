@@ -49,7 +49,11 @@ export function ago(at: string, nowMs: number = serverNowMs(), isPast = false): 
   return relative.format(Math.round(seconds / length), unit as Intl.RelativeTimeFormatUnit);
 }
 
-const full = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" });
+const full = new Intl.DateTimeFormat("en", {
+  dateStyle: "medium",
+  timeStyle: "medium",
+  hourCycle: "h23",
+});
 export const moment = (at: string): string => full.format(new Date(at));
 
 export function lasted(from: string, to: string | null, nowMs: number = serverNowMs()): string {

@@ -30,7 +30,7 @@ import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
 import { SaveProblem } from "../parts/meanwhile.tsx";
 import { SpecFields } from "../parts/spec-form.tsx";
-import { Loaded } from "../parts/states.tsx";
+import { Loaded, ProblemNote } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
 import { StoredAnywayNote } from "../parts/stored-anyway.tsx";
 import { tell, useAct } from "../parts/tell.ts";
@@ -62,19 +62,31 @@ export default function EndpointPage({ kind, id }: { readonly kind: Kind; readon
       return { endpoint, spec };
     },
   });
+  // Asked for beside it: what stands above the form must not push it down later.
+  const pipelines = usePipelines();
+  const others = useEndpoints(otherOf(kind));
+  const using = pipelines.data?.filter((one) => one[`${kind}_id`] === id);
   const up = { to: `/${kind}s`, label: `${spoken(kind)}s` };
   return (
     <Loaded query={query} before={<Head title={spoken(kind)} up={up} />}>
       {({ endpoint, spec }) => (
         <>
           <Head title={endpoint.name} up={up} />
-          <div className="columns">
-            <Settings kind={kind} endpoint={endpoint} spec={spec} />
-            <div className="stack" style={{ alignContent: "start" }}>
-              <UsedBy kind={kind} endpoint={endpoint} />
-              <LastCheck kind={kind} endpoint={endpoint} />
-              <CredentialPanel endpoint={endpoint} />
-              <Remove kind={kind} endpoint={endpoint} />
+          <div className="stack">
+            {using?.length === 0 && others.data ? (
+              <Next kind={kind} id={id} isReady={others.data.length > 0} />
+            ) : null}
+            <div className="columns">
+              <Settings kind={kind} endpoint={endpoint} spec={spec} />
+              <div className="stack" style={{ alignContent: "start" }}>
+                {pipelines.isError ? (
+                  <ProblemNote error={pipelines.error} onRetry={() => void pipelines.refetch()} />
+                ) : null}
+                {using && using.length > 0 ? <UsedBy pipelines={using} /> : null}
+                <LastCheck kind={kind} endpoint={endpoint} />
+                <CredentialPanel endpoint={endpoint} />
+                <Remove kind={kind} endpoint={endpoint} />
+              </div>
             </div>
           </div>
         </>
@@ -232,39 +244,35 @@ function LastCheck({ kind, endpoint }: Of) {
   );
 }
 
-function UsedBy({ kind, endpoint }: Of) {
-  const pipelines = usePipelines();
-  return (
-    <Loaded query={pipelines}>
-      {(all) => {
-        const using = all.filter((one) => one[`${kind}_id`] === endpoint.id);
-        if (using.length === 0) return <Next kind={kind} endpoint={endpoint} />;
-        return (
-          <section className="panel">
-            <h2>Used by</h2>
-            <ul className="plain">
-              {using.map(({ pipeline_id: id, name, sync_state: state }) => (
-                <li key={id} className="stream-line">
-                  <Link href={`/pipelines/${id}`}>{name}</Link>
-                  <span />
-                  <Status of={state} />
-                </li>
-              ))}
-            </ul>
-          </section>
-        );
-      }}
-    </Loaded>
-  );
-}
+const UsedBy = ({ pipelines }: { readonly pipelines: readonly schemas["Pipeline"][] }) => (
+  <section className="panel">
+    <h2>Used by</h2>
+    <ul className="plain">
+      {pipelines.map(({ pipeline_id: id, name, sync_state: state }) => (
+        <li key={id} className="stream-line">
+          <Link href={`/pipelines/${id}`}>{name}</Link>
+          <span />
+          <Status of={state} />
+        </li>
+      ))}
+    </ul>
+  </section>
+);
 
-/** What one does with it, while nothing uses it. */
-function Next({ kind, endpoint }: Of) {
+const otherOf = (kind: Kind): Kind => (kind === "source" ? "destination" : "source");
+
+/** What one does with it, while nothing uses it: above all else, also where the screen is narrow. */
+function Next({
+  kind,
+  id,
+  isReady,
+}: {
+  readonly kind: Kind;
+  readonly id: string;
+  /** Whether there is something that it can be joined with. */
+  readonly isReady: boolean;
+}) {
   const { mayWrite } = useMe();
-  const other = kind === "source" ? "destination" : "source";
-  const others = useEndpoints(other);
-  if (!others.data) return null;
-  const isReady = others.data.length > 0;
   return (
     <section className="panel stack" style={{ gap: "0.75rem" }}>
       <h2 className="section" style={{ margin: 0 }}>
@@ -281,9 +289,9 @@ function Next({ kind, endpoint }: Of) {
         <div>
           <Button
             component={Link}
-            href={isReady ? `/pipelines/new/${kind}/${endpoint.id}` : `/${other}s/new`}
+            href={isReady ? `/pipelines/new/${kind}/${id}` : `/${otherOf(kind)}s/new`}
           >
-            {isReady ? "Create a pipeline" : `Add a ${other}`}
+            {isReady ? "Create a pipeline" : `Add a ${otherOf(kind)}`}
           </Button>
         </div>
       ) : null}

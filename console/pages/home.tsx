@@ -5,7 +5,13 @@ import { api, ask } from "../api/client.ts";
 import { serverNowMs } from "../api/clock.ts";
 import type { schemas } from "../api/schema.ts";
 import { usePending } from "../model/approvals.ts";
-import { useCredentials, useEndpoints, useJobs, usePipelines } from "../model/queries.ts";
+import {
+  useConnectors,
+  useCredentials,
+  useEndpoints,
+  useJobs,
+  usePipelines,
+} from "../model/queries.ts";
 import { count, scheduleWords } from "../model/words.ts";
 import { ApprovalRows } from "../parts/approval-rows.tsx";
 import { DayChart } from "../parts/day-chart.tsx";
@@ -55,6 +61,8 @@ function FirstSteps() {
   const { mayWrite } = useMe();
   const sources = useEndpoints("source");
   const destinations = useEndpoints("destination");
+  // The catalogue is what comes next, and a server that has just begun asks each connector first.
+  useConnectors();
   const hasSource = (sources.data?.length ?? 0) > 0;
   const hasDestination = (destinations.data?.length ?? 0) > 0;
   const steps = [

@@ -37,7 +37,7 @@ export function CredentialPanel({ endpoint }: { readonly endpoint: Endpoint }) {
 }
 
 const kinds: Readonly<Record<Credential["auth_type"], string>> = {
-  api_key: "A token that was entered",
+  api_key: "A secret that was entered",
   basic: "A user and a password",
   custom: "Secrets that were entered",
   oauth2: "A connected account",

@@ -129,7 +129,7 @@ function SpecField({
           {...(field.maximum === undefined ? {} : { max: field.maximum })}
           clampBehavior="none"
           hideControls
-          w="10rem"
+          styles={{ wrapper: { maxWidth: "10rem" } }}
         />
       );
     case "list":
