@@ -45,7 +45,7 @@ export async function startCdk(python: string) {
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const child = spawn(python, [program], {
+  const child = spawn(python, [program, now], {
     stdio: ["pipe", "pipe", "inherit"],
     env: { ...process.env, DO_NOT_TRACK: "1" },
   });
@@ -58,7 +58,7 @@ export async function startCdk(python: string) {
       one.manifest.replaceAll("https://api.example.com", `http://127.0.0.1:${port}`),
     );
     const { config, files } = one;
-    child.stdin.write(`${JSON.stringify({ verb, now, manifest, config, files, ...job })}\n`);
+    child.stdin.write(`${JSON.stringify({ verb, manifest, config, files, ...job })}\n`);
     let line = "";
     // It logs there too.
     while (!line.startsWith("RESULT ")) {

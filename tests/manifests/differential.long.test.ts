@@ -31,20 +31,23 @@ beforeAll(async () => {
   cdk = await installCdk(venv);
   if ("lack" in cdk) return;
   there = await startCdk(cdk.python);
-  here = await startHere();
 }, timeoutMs);
 afterAll(async () => {
   await there?.[Symbol.asyncDispose]();
-  await here?.[Symbol.asyncDispose]();
   await rm(venv, { recursive: true, force: true });
 });
 
 describe("a manifest is read as Airbyte's own interpreter reads it", () => {
-  for (const [kind, cases] of [
-    ["of many streams", large],
-    ["with one thing to say", smallCases],
+  for (const [kind, cases, sandbox] of [
+    ["of many streams, in a sandbox", large, "process"],
+    ["with one thing to say", smallCases, "inline"],
   ] as const)
     describe(kind, () => {
+      beforeAll(async () => {
+        here = await startHere(sandbox);
+      });
+      afterAll(() => here[Symbol.asyncDispose]());
+
       test.for(cases)("$file", { timeout: timeoutMs }, async (one, { skip }) => {
         if ("lack" in cdk) return skip(cdk.lack);
         expect(await (one.theirFault ? onlyHere : differencesOf)(one)).toEqual(expectedOf(one));

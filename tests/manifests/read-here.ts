@@ -1,8 +1,8 @@
-/** A stream of a manifest read by this runtime, sandbox and broker and all. */
+/** A stream of a manifest read by this runtime, broker and all. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Host } from "../../runtime/contract/host.ts";
+import type { Host, SandboxLevel } from "../../runtime/contract/host.ts";
 import { isJsonObject } from "../../runtime/contract/json.ts";
 import { createMemoryTokenStore } from "../../runtime/contract/token-store.ts";
 import { createHost } from "../../runtime/host/create-host.ts";
@@ -30,14 +30,14 @@ export interface Reading {
   readonly reason: string;
 }
 
-/** Starts this runtime once for many cases. */
-export async function startHere() {
+/** Starts this runtime once for many cases; each reading has a worker, or they share this process. */
+export async function startHere(sandbox: SandboxLevel) {
   const whole = await mkdtemp(join(tmpdir(), "svc-manifest-"));
   let handle = createShop("https");
   const provider = await startProvider((...request) => handle(...request));
   const clock = createInstantClock(Date.parse(now));
   const host = createHost({
-    ...{ clock, seams: provider.seams, keepWarm: 1 },
+    ...{ clock, sandbox, seams: provider.seams },
     // Each reading begins with the refresh token of its settings, as the other interpreter does.
     tokens: (_, { credentials, refresh }) => {
       const inner = isJsonObject(credentials) ? credentials.refresh_token : undefined;
