@@ -126,6 +126,7 @@ export async function certify<Subject>(
 /** First problems that a report keeps; a sweep may find hundreds of one kind. */
 const maxProblems = 10;
 const maxSubjects = 20;
+const maxUntried = 20;
 
 export async function tryRule<Subject>(
   rule: Rule<Subject>,
@@ -136,7 +137,7 @@ export async function tryRule<Subject>(
   const runs = { count: 0 };
   const subjects = new Set<string>();
   const problems: Problem[] = [];
-  const untried: string[] = [];
+  const untried = new Set<string>();
   let problemCount = 0;
   const { document } = lab.target;
   const fail = (sentence: string, ...evidence: Evidence[]) => {
@@ -151,7 +152,7 @@ export async function tryRule<Subject>(
   };
   const report: Reporter = {
     checked: (subject) => void subjects.add(subject),
-    untried: (why) => void untried.push(why),
+    untried: (why) => void untried.add(why),
     fail,
     missing: (sentence) => fail(sentence),
     get problemCount() {
@@ -171,7 +172,7 @@ export async function tryRule<Subject>(
       await countRunsOf(runs, () =>
         choosingFor(rule.id, lab.seed, async () => await rule.run(lab, report)),
       );
-    if (subjects.size === 0 && problemCount === 0) reason ??= untried[0];
+    if (subjects.size === 0 && problemCount === 0) reason ??= [...untried][0];
     result = reason !== undefined ? "not-applicable" : resultOf(rule, problemCount, subjects.size);
     if (result === "vacuous")
       reason = "nothing was found to look at, so that a pass would mean nothing";
@@ -192,6 +193,7 @@ export async function tryRule<Subject>(
     result,
     subjectCount: subjects.size,
     subjects: [...subjects].slice(0, maxSubjects),
+    ...(untried.size === 0 ? {} : { untried: [...untried].slice(0, maxUntried) }),
     problems,
     ...(reason === undefined ? {} : { reason }),
     runCount: runs.count,

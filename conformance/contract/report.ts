@@ -34,6 +34,8 @@ export interface RuleReport {
   readonly subjectCount: number;
   /** The first of them. */
   readonly subjects: readonly string[];
+  /** What could not be tried, and why; the first of it. */
+  readonly untried?: readonly string[];
   readonly problems: readonly Problem[];
   /** Why it does not apply, is waived, was left out, or went wrong. */
   readonly reason?: string;

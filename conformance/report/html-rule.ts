@@ -23,10 +23,13 @@ ${
 ${problem.evidence.map(evidenceMarkup)}</div>
 `,
 )}${leftOut > 0 ? markup`<p class="gap">${leftOutNote(leftOut, "more problem")}</p>` : ""}
-<dl class="advice"><dt>Why it matters</dt><dd>${rule.why}</dd><dt>How to fix it</dt><dd>${rule.fix}</dd><dt>Try again</dt><dd><code>${rule.repro}</code></dd><dt>Looked at</dt><dd>${subjectsText(rule)}</dd></dl>
+<dl class="advice"><dt>Why it matters</dt><dd>${rule.why}</dd><dt>How to fix it</dt><dd>${rule.fix}</dd><dt>Try again</dt><dd><code>${rule.repro}</code></dd><dt>Looked at</dt><dd>${subjectsText(rule)}</dd>${untried(rule)}</dl>
 </article>
 `;
 }
+
+const untried = ({ untried: reasons }: RuleReport) =>
+  reasons === undefined ? "" : markup`<dt>Not tried</dt><dd>${reasons.join("; ")}</dd>`;
 
 /** A rule that needs no action: its sentence, and the reason where there is one. */
 export function briefRule(rule: RuleReport): Markup {

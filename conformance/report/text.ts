@@ -43,6 +43,7 @@ export function renderText(
     ...reasons(report.rules, "waived", paint),
     ...reasons(report.rules, "left-out", paint),
     ...reasons(report.rules, "not-applicable", paint),
+    ...untried(report.rules, paint),
     summary(report, paint),
   ];
   return `${sections.map((lines) => lines.join("\n")).join("\n\n")}\n`;
@@ -107,6 +108,16 @@ function reasons(
   const line = (rule: RuleReport) =>
     `  ${sign} ${rule.id.padEnd(idWidth)}  ${logLine(rule.reason ?? "no reason given")}`;
   return [[paint("bold", title), ...listed.map(line)]];
+}
+
+/** What rules that apply could not try, and why. */
+function untried(rules: readonly RuleReport[], paint: Paint): readonly (readonly string[])[] {
+  const lines = rules
+    .filter(({ result }) => result !== "not-applicable")
+    .flatMap(({ id, untried: reasons = [] }) =>
+      reasons.map((reason) => `  – ${id}  ${logLine(reason)}`),
+    );
+  return lines.length === 0 ? [] : [[paint("bold", "Not tried"), ...lines]];
 }
 
 const budgetText = ({ ms, effort }: NonNullable<ConformanceReport["budget"]>) =>

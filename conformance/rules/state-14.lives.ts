@@ -49,9 +49,16 @@ export interface Run {
 const runCounts = { default: 8, exhaustive: 100 };
 const sampledColumns = 3;
 const dayMs = 86_400_000;
+const unreadable = "rows with other values cannot be read";
 
-/** Done once. Streams of which nothing can be said are left out. */
-export const lives = (lab: Lab): Promise<readonly Life[]> =>
+export interface Lives {
+  readonly lives: readonly Life[];
+  /** Those of which nothing can be said, and why. */
+  readonly untried: readonly string[];
+}
+
+/** Done once. */
+export const lives = (lab: Lab): Promise<Lives> =>
   lab.once("lives over many runs", async () => {
     const columns: CursorColumn[] = [];
     for (const stream of incrementalStreams(lab)) {
@@ -59,6 +66,7 @@ export const lives = (lab: Lab): Promise<readonly Life[]> =>
       if (column) columns.push(column);
     }
     const found: Life[] = [];
+    const untried: string[] = [];
     for (const column of lab.sample(columns, sampledColumns)) {
       const parents = await parentListings(lab, column.stream);
       const worlds = [
@@ -67,10 +75,11 @@ export const lives = (lab: Lab): Promise<readonly Life[]> =>
       ];
       for (const world of worlds) {
         const life = await live(lab, column, world);
-        if (life) found.push(life);
+        if (typeof life === "string") untried.push(`${column.stream.label}: ${life}`);
+        else found.push(life);
       }
     }
-    return found;
+    return { lives: found, untried };
   });
 
 interface World {
@@ -79,8 +88,11 @@ interface World {
   provider(run: number): Provider;
 }
 
-/** Reads again and again; the last run, and each one in which something came back, is compared. */
-async function live(lab: Lab, column: CursorColumn, world: World): Promise<Life | undefined> {
+/**
+ * Reads again and again; the last run, and each one in which something came back, is compared. A
+ * text: why nothing can be said.
+ */
+async function live(lab: Lab, column: CursorColumn, world: World): Promise<Life | string> {
   const { stream } = column;
   const beganMs = untilRowsMs(lab, column);
   const count = lab.isExhaustive ? runCounts.exhaustive : runCounts.default;
@@ -95,16 +107,17 @@ async function live(lab: Lab, column: CursorColumn, world: World): Promise<Life 
     const observation = await readFrom(lab, stream, state, options());
     // What cannot be read at all is the concern of other rules.
     if (observation.outcome.status !== "succeeded" || isBeyondRecordings(observation))
-      return undefined;
+      return unreadable;
     state = finalState(observation, stream) ?? state;
     // Where it leads in a listing that has changed, only the provider knows.
-    if (isPageToken(state, observation, column)) return undefined;
+    if (isPageToken(state, observation, column))
+      return "its state is a token of a page, and only the provider knows what that means when rows have changed";
     if (run !== Math.floor(count / 2) && run !== count - 1) {
       runs.push({ observation, state });
       continue;
     }
     const whole = await readFrom(lab, stream, undefined, options());
-    if (whole.outcome.status !== "succeeded" || isBeyondRecordings(whole)) return undefined;
+    if (whole.outcome.status !== "succeeded" || isBeyondRecordings(whole)) return unreadable;
     fresh = finalState(whole, stream);
     const expected = newest(outputRows(whole.messages, stream), stream);
     const given = outputRows(observation.messages, stream);
