@@ -26,6 +26,7 @@ export const spec = Type.Object({
   client_id: Type.String({
     title: "Client ID",
     description: "Of the application that was authorised, from the API console of your region.",
+    pattern: "\\S",
     minLength: 1,
     maxLength: 200,
   }),
