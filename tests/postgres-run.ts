@@ -16,6 +16,7 @@ import {
 import source from "../connectors/sources/postgres/index.ts";
 import { createBatchInspector } from "../runtime/batches/inspect.ts";
 import { createLineRenderer } from "../runtime/batches/render-lines.ts";
+import type { Clock } from "../runtime/contract/clock.ts";
 import type { ConnectOptions } from "../runtime/contract/context.ts";
 import { createPostgresBroker } from "../runtime/egress/postgres-broker.ts";
 import { createSecretRegistry } from "../runtime/filter/secrets.ts";
@@ -61,6 +62,7 @@ export function createPostgresRun(
   database: PostgresDatabase,
   login: Login,
   settings: PostgresSettings,
+  clock: Clock = systemClock,
 ) {
   const config = {
     host: server.host,
@@ -90,7 +92,7 @@ export function createPostgresRun(
   const ctx = {
     config: config as never,
     log: { debug: log, info: log, warn: log },
-    clock: systemClock,
+    clock,
     signal: cancelling.signal,
     connect: async (options?: ConnectOptions): Promise<Duplex> => {
       const session = await broker.connect(cancelling.signal, options);

@@ -44,11 +44,19 @@ export const state = Type.Union([alongKeyState, alongCursorState, changesState])
 export type State = Static<typeof state>;
 export type ChangesState = Static<typeof changesState>;
 
+/**
+ * How many rows a query may give at most, by what it is. Undefined: all. Only asked of a query whose
+ * last row is in the state.
+ */
+export type RangeOf = (select: string) => Promise<number | undefined>;
+
 export interface ReadOptions {
   /** As of inSnapshot. */
   readonly snapshot?: string | undefined;
   /** Columns that the table does not have itself. */
   readonly addedColumns?: readonly Column[] | undefined;
+  /** Default: all rows are read. */
+  readonly rangeOf?: RangeOf | undefined;
 }
 
 /** Reads a table from one snapshot: what others commit meanwhile is left to the next run. */
@@ -57,7 +65,7 @@ export async function* readTable(
   session: Session,
   stream: SelectedStream,
   saved: RowState | undefined,
-  { snapshot, addedColumns = [] }: ReadOptions = {},
+  { snapshot, addedColumns = [], rangeOf }: ReadOptions = {},
 ): AsyncGenerator<Output<RowState>> {
   // The description is part of the snapshot: no column changes between it and the rows.
   const work = async function* (): AsyncGenerator<Output<RowState>> {
@@ -74,7 +82,7 @@ export async function* readTable(
       pageSize,
       log: ctx.log,
       isValueRefused: isDataException,
-      rows: (query) => queryRows(session, table, fields, query, pageSize),
+      rows: (query) => queryRows(session, table, fields, query, { maxRows: pageSize, rangeOf }),
     });
   };
   yield* inSnapshot(session, work, { hasTimeout: false, snapshot });
@@ -85,10 +93,12 @@ async function* queryRows(
   table: Table,
   fields: readonly BatchField[],
   { from, tracked, cursor }: RowsQuery<Column>,
-  maxRows: number,
+  { maxRows, rangeOf }: { readonly maxRows: number } & Pick<ReadOptions, "rangeOf">,
 ): AsyncGenerator<QueriedRows<Column>> {
   const projection = planProjection(table, fields, tracked, session.spare);
-  const copied = copyRows(session, `SELECT ${projection.list}${from}`, {
+  const select = `SELECT ${projection.list}${from}`;
+  const limit = tracked.length === 0 ? undefined : await rangeOf?.(select);
+  const copied = copyRows(session, limit === undefined ? select : `${select} LIMIT ${limit}`, {
     ...projection,
     maxRows,
     endless: cursor && endlessOf(cursor, projection.placeOf(cursor)),

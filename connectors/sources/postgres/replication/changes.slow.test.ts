@@ -1,6 +1,7 @@
 /** Reading from the log of a real server; what is read is applied to a table of this test. */
 import { createHash } from "node:crypto";
-import type { Output, Row, SelectedStream, Stream } from "svc-connectors";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Clock, Output, Row, SelectedStream, Stream } from "svc-connectors";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   findPostgres,
@@ -54,6 +55,20 @@ function createRandom(seed: number): (below: number) => number {
   };
 }
 
+/** Commits wait for a standby server. Without a name: for none. */
+async function setStandby(database: PostgresDatabase, name: string): Promise<void> {
+  await database.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+  await database.query("SELECT pg_reload_conf()");
+}
+
+/** Until a commit waits for it. */
+async function untilWaiting(database: PostgresDatabase): Promise<void> {
+  const waits = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+  await vi.waitFor(async () => expect(await database.query(waits)).toHaveLength(1), {
+    timeout: 60_000,
+  });
+}
+
 const newSlot = () => `svc_test_${++slots}`;
 
 interface Known {
@@ -62,7 +77,7 @@ interface Known {
 }
 
 /** Tables as a destination has them: the newest state of each key, and the state of each stream. */
-function createTables(database: PostgresDatabase, settings: PostgresSettings) {
+function createTables(database: PostgresDatabase, settings: PostgresSettings, clock?: Clock) {
   const tables = new Map<string, Map<string, Known>>();
   const states = new Map<string, PostgresState>();
   let read = 0;
@@ -92,7 +107,7 @@ function createTables(database: PostgresDatabase, settings: PostgresSettings) {
       waitMs?: number,
     ): Promise<unknown[]> {
       const isPart = only !== undefined;
-      await using run = createPostgresRun(server, database, login, settings);
+      await using run = createPostgresRun(server, database, login, settings, clock);
       const streams: SelectedStream[] = [];
       for await (const stream of run.discover())
         if (stream.cursorField && stream.name === (only ?? stream.name))
@@ -242,32 +257,204 @@ describe.skipIf(findPostgres() === undefined)("changes from the log", () => {
       expect(sorted(tables.rows("t"))).toEqual(sorted(await wholeOf(database, "t")));
     });
 
+    test.each([
+      ["is read from a snapshot that is held", "repeat(md5('1'), 500)", "", 1],
+      ["lies nowhere, and no snapshot is held", "'short'", "", 0],
+      [
+        "is in the log, and no snapshot is held",
+        "repeat(md5('1'), 500)",
+        "REPLICA IDENTITY FULL",
+        0,
+      ],
+    ])("%s", async (_, body, identity, heldCount) => {
+      const database = await createDatabase(`
+        CREATE TABLE t (id int, part int, v int, body text, PRIMARY KEY (id, part)) PARTITION BY LIST (part);
+        CREATE TABLE t1 PARTITION OF t FOR VALUES IN (1); ALTER TABLE t1 ALTER body SET STORAGE EXTERNAL;
+        INSERT INTO t VALUES (1, 1, 0, ${body}); ${identity && `ALTER TABLE t ${identity}; ALTER TABLE t1 ${identity}`}`);
+      const tables = createTables(database, {
+        replication: { publication: "svc", slot: newSlot() },
+      });
+      await tables.run();
+      await database.query("UPDATE t SET v = 1");
+      const held: unknown[] = [];
+      const look = async () => {
+        const sql = `SELECT count(backend_xmin)::int AS held FROM pg_stat_activity WHERE usename = '${login.username}' AND state = 'idle in transaction' AND query NOT LIKE 'COPY%'`;
+        held.push((await database.query(sql))[0]?.held);
+        return false;
+      };
+      expect(await tables.run(look)).toEqual([]);
+      expect(held[0]).toBe(heldCount);
+      expect(tables.rows("t")).toEqual(await wholeOf(database, "t"));
+    });
+
     test("is read once its transaction can be seen, which the log tells before", async () => {
       const database = await createDatabase(large);
       const tables = createTables(database, {
         replication: { publication: "svc", slot: newSlot() },
       });
       await tables.run();
-      const setStandby = async (name: string) => {
-        await database.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
-        await database.query("SELECT pg_reload_conf()");
-      };
       await database.query("UPDATE t SET v = 1 WHERE id = 1");
-      await setStandby("one_that_is_away");
+      await setStandby(database, "one_that_is_away");
       let committing: Promise<unknown> = Promise.resolve();
       try {
         committing = database.query("SET synchronous_commit = on; UPDATE t SET v = 2 WHERE id = 2");
-        const waits = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-        await vi.waitFor(async () => expect(await database.query(waits)).toHaveLength(1), {
-          timeout: 60_000,
-        });
+        await untilWaiting(database);
         expect(await tables.run()).toEqual([]);
       } finally {
-        await setStandby("");
+        await setStandby(database, "");
         await committing;
       }
       expect(await tables.run()).toEqual([]);
       expect(sorted(tables.rows("t"))).toEqual(sorted(await wholeOf(database, "t")));
+    });
+  });
+
+  test("changes of tables that are still to come are kept, and read again where they are too many", async () => {
+    const database = await createDatabase(`
+      CREATE TABLE a (id int PRIMARY KEY, v int); INSERT INTO a VALUES (1, 0);
+      CREATE TABLE t (id int PRIMARY KEY, body text); INSERT INTO t VALUES (1, '');
+      CREATE TABLE z (id int PRIMARY KEY, v int); INSERT INTO z VALUES (1, 0)`);
+    const tables = createTables(database, { replication: { publication: "svc", slot: newSlot() } });
+    await tables.run();
+    // More than 32 MiB of changes.
+    await database.query(`
+      INSERT INTO t SELECT i, repeat(md5(i::text), 1000) FROM generate_series(2, 1400) i;
+      UPDATE z SET v = 1; UPDATE a SET v = 1; DELETE FROM t WHERE id > 50; UPDATE z SET id = 2`);
+    expect(await tables.run()).toEqual([]);
+    for (const name of ["a", "t", "z"])
+      expect(sorted(tables.rows(name)), name).toEqual(sorted(await wholeOf(database, name)));
+  });
+
+  describe("a first copy that takes long", () => {
+    /** Each look at it is a minute later: a range of rows is read from each snapshot. */
+    const createFastClock = (): Clock => {
+      let now = Date.now();
+      return { now: () => (now += 60_000), sleep: (ms) => delay(ms) };
+    };
+    const createLong = async (sql: string, { pageSize = 10, mayServerSort = false } = {}) => {
+      const database = await createDatabase(sql);
+      // It would for tables of this size, and read them at once.
+      if (!mayServerSort)
+        await database.query(`ALTER DATABASE ${database.name} SET enable_sort = off`);
+      const replication = { publication: "svc", slot: newSlot() };
+      const settings = { page_size: pageSize, replication };
+      return { database, tables: createTables(database, settings, createFastClock()) };
+    };
+    const many = `
+      CREATE TABLE a (id int PRIMARY KEY, v int); INSERT INTO a SELECT i, 0 FROM generate_series(1, 25) i;
+      CREATE TABLE t (id int PRIMARY KEY, v int, body text); ALTER TABLE t ALTER body SET STORAGE EXTERNAL;
+      INSERT INTO t SELECT i, 0, repeat(md5(i::text), 100) FROM generate_series(1, 400) i;
+      CREATE TABLE z (id int PRIMARY KEY, v int); INSERT INTO z SELECT i, 0 FROM generate_series(1, 25) i`;
+    const expectSame = async (
+      tables: ReturnType<typeof createTables>,
+      database: PostgresDatabase,
+      names = ["a", "t", "z"],
+    ) => {
+      for (const name of names)
+        expect(sorted(tables.rows(name)), name).toEqual(sorted(await wholeOf(database, name)));
+    };
+
+    test("lets go of the rows that die meanwhile", async () => {
+      const { database, tables } = await createLong(many);
+      const begun = Number((await database.query("SELECT txid_current() AS id"))[0]?.id);
+      const oldest: number[] = [];
+      const look = async () => {
+        await database.query("UPDATE z SET v = v + 1 WHERE id = 1");
+        const [{ xmin } = {}] = await database.query(
+          "SELECT min(x::text::bigint) AS xmin FROM (SELECT backend_xmin FROM pg_stat_activity WHERE pid <> pg_backend_pid() UNION ALL SELECT xmin FROM pg_replication_slots) one (x)",
+        );
+        if (xmin !== null) oldest.push(Number(xmin));
+        return false;
+      };
+      expect(await tables.run(look)).toEqual([]);
+      expect(oldest.length).toBeGreaterThan(40);
+      // Of the ninety transactions that were made meanwhile the last snapshots hold back few.
+      expect(Math.max(...oldest)).toBeGreaterThan(begun + 60);
+      expect(oldest).toEqual([...oldest].sort((one, other) => one - other));
+    });
+
+    test("ends with each table as it is, whichever way its rows have moved between the ranges", async () => {
+      const { database, tables } = await createLong(many);
+      let writes = 0;
+      const write = async () => {
+        if (++writes > 60) return false;
+        const [low, high] = [writes, 400 - writes];
+        await database.query(`
+          UPDATE t SET v = v + 1 WHERE id % 10 = ${writes % 10};
+          BEGIN; UPDATE t SET id = ${1000 + writes} WHERE id = ${low}; UPDATE z SET v = v + 1; UPDATE a SET v = v + 1; COMMIT;
+          UPDATE t SET id = ${-writes} WHERE id = ${high};
+          UPDATE t SET id = ${high} WHERE id = ${-writes + 1};
+          UPDATE t SET body = 'short ${writes}' WHERE id = ${low + 100};
+          DELETE FROM t WHERE id IN (${low + 150}, ${high - 150}, ${5000 + writes - 3});
+          INSERT INTO t VALUES (${5000 + writes}, 1, repeat('y', 3000)), (${-1000 - writes}, 1, repeat('x', 3000));
+          UPDATE t SET v = v + 1 WHERE id IN (${-1000 - writes}, ${5000 + writes})`);
+        return false;
+      };
+      expect(await tables.run(write)).toEqual([]);
+      expect(writes).toBeGreaterThan(60);
+      await expectSame(tables, database, ["t", "z"]);
+      expect(await tables.run()).toEqual([]);
+      await expectSame(tables, database);
+    });
+
+    test("goes on behind the last range when it was cut off, while others write", async () => {
+      const { database, tables } = await createLong(many);
+      for (let cut = 0; cut < 12; cut++) {
+        let left = 10;
+        await tables.run(async () => {
+          await database.query(`
+            UPDATE t SET id = id + 1000 WHERE id = (SELECT min(id) + ${cut} FROM t) AND id < 1000;
+            UPDATE t SET id = id - 1000 WHERE id = (SELECT max(id) FROM t) AND id > 1000 AND id % 3 = 0;
+            DELETE FROM t WHERE id % 97 = ${cut}; UPDATE t SET v = v + 1 WHERE id % 7 = ${cut % 7}; UPDATE a SET v = v + 1`);
+          return left-- <= 0;
+        });
+      }
+      expect(await tables.run()).toEqual([]);
+      await expectSame(tables, database);
+    });
+
+    test("takes what the log tells later, however late a range sees it", async () => {
+      const { database, tables } = await createLong(many);
+      const committing: Promise<unknown>[] = [];
+      let looks = 0;
+      const commitLate = async () => {
+        if (++looks === 20) {
+          await setStandby(database, "one_that_is_away");
+          const update = "SET synchronous_commit = on; UPDATE t SET v = 99 WHERE id = 150";
+          committing.push(database.query(update));
+          await untilWaiting(database);
+        }
+        if (looks === 60) {
+          await setStandby(database, "");
+          await Promise.all(committing);
+        }
+        return false;
+      };
+      expect(await tables.run(commitLate)).toEqual([]);
+      expect(looks).toBeGreaterThan(60);
+      expect(tables.rows("t").find(({ id }) => id === 150)).toMatchObject({ v: 99 });
+      await expectSame(tables, database);
+    });
+
+    test("reads a table from one snapshot where the server would sort it for each range", async () => {
+      const sql = `
+        CREATE TABLE t (id uuid PRIMARY KEY, v text);
+        INSERT INTO t SELECT md5(i::text)::uuid, repeat('x', 200) FROM generate_series(1, 5000) i;
+        ANALYZE t; CREATE TABLE other (id int)`;
+      const { database, tables } = await createLong(sql, { pageSize: 250, mayServerSort: true });
+      const seen = new Set<unknown>();
+      const look = async () => {
+        await database.query("INSERT INTO other VALUES (1)");
+        const [{ xmin } = {}] = await database.query(
+          "SELECT min(backend_xmin::text) AS xmin FROM pg_stat_activity WHERE query LIKE 'COPY%'",
+        );
+        seen.add(xmin);
+        return false;
+      };
+      expect(await tables.run(look, "t")).toEqual([]);
+      expect(tables.rows("t")).toHaveLength(5000);
+      // One of the first rows, and one of all others.
+      expect(seen.size).toBeLessThanOrEqual(3);
     });
   });
 

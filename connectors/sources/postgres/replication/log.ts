@@ -1,6 +1,7 @@
-/** The changes of tables up to a place in the log, one table after another. */
+/** The changes of tables up to moments of the log, one table after another. */
 import { ConnectorError } from "svc-connectors";
 import type { PostgresContext } from "../spec.ts";
+import type { Moment } from "./moment.ts";
 import { type Change, type ChangeDecoder, createChangeDecoder, type Relation } from "./pgoutput.ts";
 import { tableKey } from "./server.ts";
 import { followSlot, openReplication, type SlotPiece } from "./session.ts";
@@ -29,10 +30,6 @@ export interface LogPart {
 
 export interface LogOptions {
   readonly settings: Replication;
-  /** Only transactions that were committed before it are read. */
-  readonly border: bigint;
-  /** Reading ends before the first transaction that cannot be seen yet. */
-  canSee(xid: number): boolean;
   /** What the server may forget. */
   readonly confirmed: bigint;
   /** The tables that are read in this run, in any order. */
@@ -41,15 +38,18 @@ export interface LogOptions {
   readonly begun?: AsyncGenerator<SlotPiece> | undefined;
 }
 
+/** Only transactions that were committed before it, and that it sees, are read. */
+export type LogEnd = Pick<Moment, "lsn" | "canSee">;
+
 export interface ChangeLog {
-  /** Where all tables end, once the changes of one have come. */
+  /** Where the last table ended, once its changes have come; with the same end, each ends there. */
   readonly border: bigint;
   /**
    * The changes of a table from a place on, as they come; each is valid until the next one. Reading
    * the log for one table keeps those of others, as far as they are few: mostly the server is asked
-   * once for all.
+   * once for all. Reading ends before the first transaction that cannot be seen at its end.
    */
-  changesOf(table: string, from: bigint): AsyncGenerator<Iterable<LogItem>>;
+  changesOf(table: string, from: bigint, end: LogEnd): AsyncGenerator<Iterable<LogItem>>;
 }
 
 /** Bytes of other tables' changes that are kept. */
@@ -65,60 +65,116 @@ interface Kept {
 }
 
 interface Store {
-  readonly from: bigint;
+  /** Changes before it are not kept, or kept already. */
+  from: bigint;
   items: Kept[];
   bytes: number;
 }
 
+/** A slot that is read, and how far. */
+interface Reader {
+  readonly pieces: AsyncGenerator<SlotPiece>;
+  readonly relations: Map<number, { relation: Relation; key: string }>;
+  /** What came last, and the place of the first of its messages that nobody has looked at. */
+  piece: SlotPiece | undefined;
+  at: number;
+  /** The transaction that is being read. */
+  lsn: bigint;
+  time: bigint;
+  /** All transactions that were committed before it have come. */
+  reached: bigint;
+}
+
 export function createChangeLog(ctx: PostgresContext, options: LogOptions): ChangeLog {
   const waiting = new Map(options.parts.map(({ table, from }) => [table, from]));
-  let { begun, border } = options;
-  /** Whole, of tables that are still to be asked for. */
-  const kept = new Map<string, Store>();
+  let { begun } = options;
+  let border = 0n;
+  let reader: Reader | undefined;
+  /** Of tables that are still to be asked for: all that the reader has given of them. */
+  const stores = new Map<string, Store>();
+  let keptBytes = 0;
   const decode = createChangeDecoder();
 
   return {
     get border() {
       return border;
     },
-    async *changesOf(table, from) {
+    async *changesOf(table, from, end) {
+      border = end.lsn;
       waiting.delete(table);
-      const store = kept.get(table);
-      kept.delete(table);
-      if (store) yield replay(store, decode);
-      else if (from < border) yield* readLog(table, from);
+      const store = stores.get(table);
+      remove(table);
+      try {
+        if (store) yield replay(store, decode);
+        if (from < border) yield* readOn(table, from, end, store !== undefined);
+      } finally {
+        if (waiting.size === 0) await close();
+      }
     },
   };
 
-  async function* readLog(table: string, from: bigint): AsyncGenerator<Iterable<LogItem>> {
-    const stores = new Map<string, Store>();
-    for (const [other, otherFrom] of waiting)
-      if (!kept.has(other)) stores.set(other, { from: otherFrom, items: [], bytes: 0 });
-    const begin = [from, ...[...stores.values()].map((one) => one.from)].reduce((a, b) =>
-      a < b ? a : b,
-    );
-    let keptBytes = [...kept.values()].reduce((sum, { bytes }) => sum + bytes, 0);
-    const keep = (item: Kept, key: string) => {
-      const store = stores.get(key);
-      if (!store || item.lsn < store.from) return;
-      const bytes = item.payload.length + keptHeadBytes;
-      store.items.push({ ...item, payload: Buffer.from(item.payload) });
-      store.bytes += bytes;
-      keptBytes += bytes;
-      while (keptBytes > maxKeptBytes && stores.size > 0) {
-        const [largest] = [...stores].sort(([, one], [, other]) => other.bytes - one.bytes);
-        if (!largest) return;
-        stores.delete(largest[0]);
-        keptBytes -= largest[1].bytes;
-      }
-    };
+  async function close(): Promise<void> {
+    const closing = reader;
+    reader = undefined;
+    await closing?.pieces.return(undefined);
+  }
 
-    const relations = new Map<number, { relation: Relation; key: string }>();
-    let lsn = 0n;
-    let time = 0n;
+  function remove(table: string): void {
+    keptBytes -= stores.get(table)?.bytes ?? 0;
+    stores.delete(table);
+  }
+
+  function keep(item: Kept, table: string): void {
+    const store = stores.get(table);
+    if (!store || item.lsn < store.from) return;
+    const bytes = item.payload.length + keptHeadBytes;
+    store.items.push({ ...item, payload: Buffer.from(item.payload) });
+    store.bytes += bytes;
+    keptBytes += bytes;
+    while (keptBytes > maxKeptBytes) {
+      const [largest] = [...stores].sort(([, one], [, other]) => other.bytes - one.bytes);
+      if (!largest) return;
+      remove(largest[0]);
+    }
+  }
+
+  /** Reads from a place on, and from where tables need it of which nothing is kept. */
+  async function open(from: bigint): Promise<Reader> {
+    for (const store of stores.values())
+      if (reader && store.from < reader.reached) store.from = reader.reached;
+    await close();
+    let begin = from;
+    for (const [other, otherFrom] of waiting) {
+      if (stores.has(other)) continue;
+      stores.set(other, { from: otherFrom, items: [], bytes: 0 });
+      if (otherFrom < begin) begin = otherFrom;
+    }
+    const { settings, confirmed } = options;
+    const pieces =
+      begun ?? followSlot(await openReplication(ctx), { ...settings, from: begin, confirmed });
+    begun = undefined;
+    return {
+      pieces,
+      relations: new Map(),
+      piece: undefined,
+      at: 0,
+      lsn: 0n,
+      time: 0n,
+      reached: 0n,
+    };
+  }
+
+  async function* readOn(
+    table: string,
+    from: bigint,
+    { canSee }: LogEnd,
+    hasKept: boolean,
+  ): AsyncGenerator<Iterable<LogItem>> {
+    if (!reader || (!hasKept && from <= reader.lsn)) reader = await open(from);
+    const one = reader;
     let isOver = false;
     const known = (oid: number) => {
-      const found = relations.get(oid);
+      const found = one.relations.get(oid);
       if (found) return found;
       throw new ConnectorError("DATABASE_UNUSABLE", {
         reason: "its log names a table that it has not described",
@@ -126,41 +182,52 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
     };
 
     function* itemsOf({ bytes, places }: SlotPiece): Generator<LogItem> {
-      for (let at = 0; at < places.length && !isOver; at += 2) {
-        const start = places[at] as number;
-        const end = places[at + 1] as number;
+      while (one.at < places.length) {
+        const start = places[one.at] as number;
+        const end = places[one.at + 1] as number;
         const change = decode(bytes, start, end);
         if (change.kind === "begin") {
-          if (!options.canSee(change.xid) && change.lsn < border) border = change.lsn;
+          if (!canSee(change.xid) && change.lsn < border) border = change.lsn;
+          one.reached = change.lsn;
           isOver = change.lsn >= border;
-          ({ lsn, time } = change);
-        } else if (change.kind === "relation") {
+          if (isOver) return;
+          ({ lsn: one.lsn, time: one.time } = change);
+        }
+        one.at += 2;
+        if (change.kind === "relation") {
           const { relation } = change;
           const key = tableKey(relation.schema, relation.name);
-          relations.set(relation.oid, { relation, key });
+          one.relations.set(relation.oid, { relation, key });
         } else if (change.kind === "commit") {
-          isOver = change.end >= border;
+          one.reached = change.end;
           if (change.end > from) yield { kind: "commit", end: change.end };
-        } else if (change.kind !== "other") {
-          const oids = change.kind === "truncate" ? change.oids : [change.oid];
-          for (const { relation, key } of oids.map(known)) {
+          isOver = change.end >= border;
+          if (isOver) return;
+        } else if (change.kind !== "begin" && change.kind !== "other") {
+          const { lsn, time } = one;
+          const changed = (change.kind === "truncate" ? change.oids : [change.oid]).map(known);
+          for (const { relation, key } of changed)
             if (key !== table)
               keep({ payload: bytes.subarray(start, end), relation, lsn, time }, key);
-            else if (lsn >= from) yield { kind: "change", change, relation, lsn, time };
-          }
+          for (const { relation, key } of changed)
+            if (key === table && lsn >= from) yield { kind: "change", change, relation, lsn, time };
         }
       }
     }
 
-    const { settings, confirmed } = options;
-    const given =
-      begun ?? followSlot(await openReplication(ctx), { ...settings, from: begin, confirmed });
-    begun = undefined;
-    for await (const piece of given) {
-      yield itemsOf(piece);
-      if (isOver || (piece.reached !== undefined && piece.reached >= border)) break;
+    while (!isOver && one.reached < border) {
+      if (!one.piece) {
+        const step = await one.pieces.next();
+        if (step.done) return;
+        one.piece = step.value;
+        one.at = 0;
+      }
+      yield itemsOf(one.piece);
+      if (one.at < one.piece.places.length) continue;
+      const { reached = 0n } = one.piece;
+      if (reached > one.reached) one.reached = reached;
+      one.piece = undefined;
     }
-    for (const [key, store] of stores) kept.set(key, store);
   }
 }
 

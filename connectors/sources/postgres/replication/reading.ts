@@ -16,15 +16,23 @@ import { labelOf } from "svc-connectors/database";
 import { inSnapshot, type Session } from "../api.ts";
 import { copyRows } from "../copy.ts";
 import { planProjection } from "../projection.ts";
-import { type ChangesState, readTable, type State, seeOperators } from "../reading.ts";
+import { type ChangesState, type State, seeOperators } from "../reading.ts";
 import type { PostgresContext } from "../spec.ts";
 import { describeTable, fromOf, ofTable } from "../streams.ts";
+import { copyTable } from "./copying.ts";
 import { type ChangeLog, createChangeLog, type LogItem } from "./log.ts";
 import { formatLsn, parseLsn } from "./lsn.ts";
-import { holdMoment, type Moment } from "./moment.ts";
+import { type CurrentMoment, createCurrentMoment, holdMoment, type Moment } from "./moment.ts";
 import type { Tuple } from "./pgoutput.ts";
 import { type ChangeRows, createChangeRows } from "./rows.ts";
-import { flushLog, inspectServer, isOfLog, type Slot, tableKey } from "./server.ts";
+import {
+  flushLog,
+  haveLargeValues,
+  inspectServer,
+  isOfLog,
+  type Slot,
+  tableKey,
+} from "./server.ts";
 import {
   followSlot,
   identify,
@@ -41,11 +49,14 @@ type Selection = ReadRun<Stream, State>;
 /** What all streams of a run share. */
 interface ChangeRun {
   readonly system: string;
+  /** Where the changes of tables begin that are read for the first time. */
+  readonly base: bigint;
   /**
-   * Every stream ends here: together they are as the database was at that moment, and no transaction
-   * is there in part. Rows are read as they were then.
+   * A stream ends at the moment of its time, and its rows are read as they were then. Mostly there
+   * is one for all: together they are as the database was, and no transaction is there in part. A
+   * first copy that takes long has several.
    */
-  readonly moment: Moment;
+  readonly current: CurrentMoment;
   readonly log: ChangeLog;
   /** Streams whose changes are still to come. */
   readonly left: Set<string>;
@@ -71,22 +82,16 @@ export async function* readChanges(
   const loss = saved && run.lossOf(saved);
   if (loss !== undefined) yield* beginAnew(ctx, stream, loss);
   const state = saved?.mode === "changes" ? saved : undefined;
-  const { system, moment, log } = run;
-  const base = state?.lsn ?? formatLsn(moment.lsn);
+  const { system, current, log } = run;
+  const base = state?.lsn ?? formatLsn(run.base);
   const stateAt = (lsn: string): ChangesState => ({ mode: "changes", system, lsn });
   if (state === undefined || state.rows) {
-    const whole = { ...stream, syncMode: "full_refresh" as const };
-    const { snapshot, lsn } = moment;
-    const options = { snapshot, addedColumns: addedColumns(lsn) };
-    for await (const output of readTable(ctx, session, whole, state?.rows, options)) {
-      if (output.type !== "checkpoint") yield output;
-      else if (output.state.mode === "full_refresh")
-        yield checkpoint({ ...stateAt(base), rows: output.state });
-    }
+    yield* copyTable(ctx, session, stream, state ?? stateAt(base), current);
     yield checkpoint(stateAt(base));
   }
   const table = tableOf(stream);
-  const changes = log.changesOf(table, parseLsn(base));
+  const moment = current.get();
+  const changes = log.changesOf(table, parseLsn(base), moment);
   yield* toOutput(ctx, session, moment, stream, changes, stateAt);
   run.left.delete(table);
   if (run.left.size === 0) moment.end();
@@ -264,36 +269,36 @@ async function openRun(
       await replicating.command(
         `CREATE_REPLICATION_SLOT "${settings.slot}" LOGICAL pgoutput NOEXPORT_SNAPSHOT`,
       );
-    const exported = needsRows ? await exportSnapshot(replicating, settings) : undefined;
-    const parts = ofLog.filter(isKnown).flatMap(({ stream, state }) => {
+    const exported = needsRows ? await exportSnapshot(ctx, replicating, settings) : undefined;
+    const known = ofLog.filter(isKnown).flatMap(({ stream, state }) => {
       if (state?.mode !== "changes") return [];
       return [{ table: tableOf(stream), from: parseLsn(state.lsn) }];
     });
-    const from = parts.map((part) => part.from).reduce(least, server.written);
+    const from = known.map((part) => part.from).reduce(least, server.written);
     // Streams that are not read this time may need what lies before.
     const confirmed = selection.isPart ? (slot?.confirmed ?? 0n) : from;
     const { waitMs = 0 } = selection;
     const following = exported
       ? undefined
       : followSlot(replicating, { ...settings, from, confirmed });
-    const mayWait = waitMs > 0 && parts.length === ofLog.length;
+    const mayWait = waitMs > 0 && known.length === ofLog.length;
     const begun: BegunPieces | undefined =
       following && (mayWait ? await untilChange(ctx, following, waitMs) : { pieces: following });
-    const moment = exported ?? (await holdMoment(ctx, begun?.xid));
-    if (!exported) await flushLog(session);
-    const { lsn: border, canSee } = moment;
-    const log = createChangeLog(ctx, {
-      settings,
-      border,
-      canSee,
-      confirmed,
-      parts,
-      begun: begun?.pieces,
-    });
+    const moment = exported ?? (await holdNeeded(ctx, session, ofLog, begun?.xid));
+    const { lsn: base } = moment;
+    const copied = ofLog
+      .filter(({ state }) => state === undefined)
+      .map(({ stream }) => ({ table: tableOf(stream), from: base }));
     return {
       system,
-      moment,
-      log,
+      base,
+      current: createCurrentMoment(ctx, moment),
+      log: createChangeLog(ctx, {
+        settings,
+        confirmed,
+        parts: [...known, ...copied],
+        begun: begun?.pieces,
+      }),
       left: new Set(ofLog.map(({ stream }) => tableOf(stream))),
       lossOf,
     };
@@ -301,6 +306,22 @@ async function openRun(
     replicating.end();
     throw replicationFailure(error);
   }
+}
+
+/** The present, which is not kept where nothing is to be read from it. */
+async function holdNeeded(
+  ctx: PostgresContext,
+  session: Session,
+  ofLog: readonly Beginning[],
+  seen: number | undefined,
+): Promise<Moment> {
+  const moment = await holdMoment(ctx, seen);
+  const streams = ofLog.map(({ stream }) => stream);
+  const isNeeded = await haveLargeValues(session, streams);
+  await flushLog(session);
+  if (isNeeded) return moment;
+  moment.end();
+  return { ...moment, snapshot: undefined };
 }
 
 const tableOf = ({ namespace = "public", name }: Stream) => tableKey(namespace, name);
@@ -338,6 +359,7 @@ function lossSince(state: State, system: string, slot: Slot | undefined): string
  * transactions that are under way.
  */
 async function exportSnapshot(
+  ctx: PostgresContext,
   replicating: ReplicationSession,
   { slot }: Replication,
 ): Promise<Moment> {
@@ -349,5 +371,9 @@ async function exportSnapshot(
   if (!lsn || !name)
     throw new ConnectorError("DATABASE_UNUSABLE", { reason: "it has exported no snapshot" });
   const end = () => replicating.end();
-  return { lsn: parseLsn(lsn), snapshot: name, canSee: () => true, end };
+  const renew = () => {
+    end();
+    return holdMoment(ctx);
+  };
+  return { lsn: parseLsn(lsn), snapshot: name, canSee: () => true, renew, end };
 }

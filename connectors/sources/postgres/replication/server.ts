@@ -1,6 +1,6 @@
 /** What the server has for the replication, and what an administrator has to do where it lacks. */
 import { escapeLiteral } from "pg";
-import { ConnectorError, type SelectedStream } from "svc-connectors";
+import { ConnectorError, type SelectedStream, type Stream } from "svc-connectors";
 import type { Session } from "../api.ts";
 import type { Table } from "../catalog.ts";
 import type { PostgresContext } from "../spec.ts";
@@ -90,6 +90,28 @@ function toSlot(found: Record<string, unknown>, name: string): Slot {
  */
 export async function flushLog({ client }: Session): Promise<void> {
   await client.query("SELECT pg_catalog.txid_current()");
+}
+
+/**
+ * Whether one of the tables has values beside its rows that the log may leave out: only those have
+ * to be read by key.
+ */
+export async function haveLargeValues(
+  { client }: Session,
+  streams: readonly Stream[],
+): Promise<boolean> {
+  const names = streams.map(
+    ({ namespace = "public", name }) => `(${escapeLiteral(namespace)}, ${escapeLiteral(name)})`,
+  );
+  const { rows } = await client.query<{ found: boolean }>(`
+    SELECT EXISTS (SELECT FROM (VALUES ${names}) v (schema, name)
+      JOIN pg_catalog.pg_namespace n ON n.nspname = v.schema
+      JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = v.name
+      CROSS JOIN LATERAL (SELECT c.oid UNION SELECT relid FROM pg_catalog.pg_partition_tree(c.oid)) part (oid)
+      JOIN pg_catalog.pg_class p ON p.oid = part.oid
+      WHERE p.relreplident <> 'f' AND p.reltoastrelid <> 0
+        AND pg_catalog.pg_relation_size(p.reltoastrelid) > 0) AS found`);
+  return rows[0]?.found === true;
 }
 
 /**
