@@ -144,6 +144,53 @@ describe.skipIf(executable === undefined)("what gets lost (else: no Chromium)", 
     expect(asked).toBe(4);
   });
 
+  test("what the server refuses as one too many waits as long as it asks, says so, and is done once", async () => {
+    const { page } = await at.signedIn();
+    const tooMany = (seconds: string) => ({
+      status: 429,
+      headers: { "retry-after": seconds },
+      json: { code: "429", message: "too many", details: {}, request_id: "r" },
+    });
+    const refused: string[] = [];
+    const keys = new Set<string | undefined>();
+    await page.route("**/control/v1/destinations*", (route) => {
+      const method = route.request().method();
+      if (method === "POST") keys.add(route.request().headers()["idempotency-key"]);
+      if (refused.includes(method)) return route.continue();
+      refused.push(method);
+      return route.fulfill(tooMany("1"));
+    });
+    const note = page.getByText("The server asks to wait 1 second. It goes on by itself.");
+    await page.goto(`${at.url}/#/destinations/new/conn_duckdb`);
+    await page.getByLabel("File").fill("waited");
+    await page.getByRole("button", { name: "Save & Test" }).click();
+    await note.waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await picture(page, "waits");
+    await page.getByRole("heading", { name: "Last check" }).waitFor();
+    await note.waitFor({ state: "detached" });
+    expect(keys.size).toBe(1);
+    await goTo(page, "Destinations");
+    await page
+      .getByRole("main")
+      .getByRole("link", { name: /DuckDB/ })
+      .first()
+      .waitFor();
+    expect(refused.toSorted()).toEqual(["GET", "POST"]);
+
+    // Who would wait for longer than a minute is told, and goes on when they want to.
+    let isOver = false;
+    await page.route("**/members?*", (route) =>
+      isOver ? route.continue() : route.fulfill(tooMany("3600")),
+    );
+    await goTo(page, "People");
+    const alert = page.getByRole("alert").filter({ hasText: "Too many requests" }).first();
+    await alert.waitFor();
+    isOver = true;
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await alert.waitFor({ state: "detached" });
+  });
+
   test("a token whose answer got lost is not shown as one, and one is told what to do", async () => {
     const { page } = await at.signedIn();
     let isFirst = true;

@@ -162,9 +162,8 @@ export async function* events(
 
 /** The lines of an export, as they come. @throws Problem */
 export async function* exported(path: string, signal: AbortSignal): AsyncGenerator<string> {
-  const response = await fetch(at(`control/v1${path}`), { signal, headers: headers() }).catch(
-    () => undefined,
-  );
+  const request = new Request(at(`control/v1${path}`), { signal, headers: headers() });
+  const response = await send(request).catch(() => undefined);
   if (!response) throw new Problem(0);
   if (!response.ok || !response.body)
     throw new Problem(response.status, await response.json().catch(() => undefined));

@@ -2,11 +2,14 @@ import { notifications } from "@mantine/notifications";
 import { useState } from "react";
 import { isProposal } from "../api/client.ts";
 import { toProblem } from "../api/problem.ts";
+import { plural } from "../model/words.ts";
 
 const closeButtonProps = { "aria-label": "Close" };
 
 /** What was done last: on a narrow screen, one thing covers enough. */
 let last: string | undefined;
+
+const waits = "waits";
 
 /** Says in the corner what came of something. */
 export const tell = {
@@ -23,6 +26,20 @@ export const tell = {
       closeButtonProps,
       autoClose: 10_000,
     });
+  },
+  /** That requests wait, and how long the server asks for; undefined: none waits any more. */
+  waits(seconds: number | undefined): void {
+    notifications.hide(waits);
+    if (seconds !== undefined)
+      notifications.show({
+        id: waits,
+        title: "Many requests at once",
+        message: `The server asks to wait ${plural(seconds, "second")}. It goes on by itself.`,
+        color: "yellow",
+        loading: true,
+        autoClose: false,
+        withCloseButton: false,
+      });
   },
   /** What was asked for is done, or waits for somebody's approval. @returns whether it is done */
   outcome(data: unknown, done: string): boolean {
