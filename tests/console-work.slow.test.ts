@@ -1,7 +1,9 @@
 /** The console in a real browser: what people do there after the first rows. */
+import { sql } from "kysely";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { examples } from "../control/contract/examples.ts";
+import { publishFacts } from "../control/events/publish.ts";
 import {
   barriers,
   type ConsoleInBrowser,
@@ -92,6 +94,46 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await page.getByRole("heading", { name: /^Refresh of/ }).waitFor();
     await isDone(page);
     await page.getByRole("heading", { name: "Streams, 1 of 1 done" }).waitFor();
+  });
+
+  test("a pipeline that pauses when its source changes says what has changed, and goes on when it is resumed", async (task) => {
+    skipUnlessWhole(task);
+    const { pipeline: id } = await at.makePipeline("Changing");
+    await at.must("PATCH", `/pipelines/${id}`, { body: { schema_change_policy: "pause" } });
+    // As if the source had got its column since, and lost another, whose name means harm.
+    const hostile = "<img src=x onerror=alert(1)>";
+    const streams = at.api.db.updateTable("pipeline_streams");
+    await streams
+      .set({
+        stream: sql`jsonb_set(stream #- '{json_schema,properties,name}', ${sql.lit(`{json_schema,properties,${hostile}}`)}, '{"type":"string"}')`,
+      })
+      .where("pipeline_id", "=", id)
+      .where("name", "=", "tags")
+      .execute();
+    const { page, complaints } = await at.signedIn();
+    await page.goto(`${at.url}/#/pipelines/${id}`);
+    await page.getByRole("button", { name: "Sync now" }).click();
+    await page.getByText("Why it failed").waitFor();
+    await publishFacts(at.api.control.services);
+    await page.goto(`${at.url}/#/pipelines/${id}`);
+    await page.getByText("Its source has changed. Resuming accepts what has changed.").waitFor();
+    const told = page.locator("section").filter({ hasText: "What has changed at the source" });
+    await told.getByText("tags has a new column: name.").waitFor();
+    await told.getByText(`tags has the column ${hostile} no more.`).waitFor();
+    expect(await page.locator("main img").count()).toBe(0);
+    await look(page, "pipeline-changed");
+    await page.goto(`${at.url}/#/`);
+    await page.getByText("svc has paused it. Its source has changed.").waitFor();
+    await page.goto(`${at.url}/#/pipelines/${id}`);
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByText("It goes on.").waitFor();
+    await page.getByRole("button", { name: "Sync now" }).click();
+    await isDone(page);
+    await at.must(
+      "DELETE",
+      `/connections/${(await at.must("GET", `/pipelines/${id}`)).connection_id}`,
+    );
+    expectNone(complaints);
   });
 
   test("what an agent proposes is seen as what it changes, and done when it is approved", async () => {

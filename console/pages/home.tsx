@@ -12,6 +12,7 @@ import {
   useJobs,
   usePipelines,
 } from "../model/queries.ts";
+import { pauseWords } from "../model/schema-changes.ts";
 import { count, scheduleWords } from "../model/words.ts";
 import { ApprovalRows } from "../parts/approval-rows.tsx";
 import { DayChart } from "../parts/day-chart.tsx";
@@ -157,7 +158,7 @@ function Attention({ all }: { readonly all: readonly Pipeline[] }) {
             detail={
               one.pause_reason === null
                 ? "Its last job says what went wrong, and what to do."
-                : `svc has paused it: ${one.pause_reason}`
+                : `svc has paused it. ${pauseWords(one.pause_reason)}`
             }
             later={one.last_job === null ? null : <Ago at={one.last_job.created_at} />}
             right={<Status of={one.sync_state} />}

@@ -7,6 +7,7 @@ import { api, ask, isProposal } from "../api/client.ts";
 import { serverNowMs } from "../api/clock.ts";
 import type { schemas } from "../api/schema.ts";
 import { useEndpoints, useJobs } from "../model/queries.ts";
+import { pauseWords } from "../model/schema-changes.ts";
 import { ifMatch, useSaving } from "../model/use-saving.ts";
 import { bytes, lasted, moment, plural, scheduleWords, spoken } from "../model/words.ts";
 import { Confirm } from "../parts/confirm.tsx";
@@ -17,6 +18,7 @@ import { SaveProblem } from "../parts/meanwhile.tsx";
 import { PipelineStreams } from "../parts/pipeline-streams.tsx";
 import { Tables } from "../parts/pipeline-tables.tsx";
 import { ScheduleField } from "../parts/schedule-field.tsx";
+import { SchemaChanges } from "../parts/schema-changes.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Due, Status } from "../parts/status.tsx";
 import { StreamRuns } from "../parts/stream-runs.tsx";
@@ -172,14 +174,19 @@ function Overview({ pipeline }: Of) {
   const sources = useEndpoints("source");
   const destinations = useEndpoints("destination");
   const { source_id: source, destination_id: destination, next_run_at: next } = pipeline;
+  const { pause_reason: reason } = pipeline;
+  const changes = <SchemaChanges pipelineId={pipeline.pipeline_id} />;
   const nameOf = (list: typeof sources, id: string) =>
     list.data?.find((one) => one.id === id)?.name ?? "…";
   return (
     <div className="stack">
-      {pipeline.pause_reason === null ? null : (
-        <Alert color="yellow" variant="light" title="svc has paused it">
-          {pipeline.pause_reason} Resuming accepts what has changed.
-        </Alert>
+      {reason === null ? null : (
+        <>
+          <Alert color="yellow" variant="light" title="svc has paused it">
+            {pauseWords(reason)} Resuming accepts what has changed.
+          </Alert>
+          {changes}
+        </>
       )}
       <div className="columns">
         <section className="panel">
@@ -222,6 +229,7 @@ function Overview({ pipeline }: Of) {
           </Loaded>
         </section>
       </div>
+      {reason === null ? changes : null}
       {jobs.data?.items.some(({ status }) => status === "succeeded") ? (
         <Tables pipeline={pipeline} />
       ) : null}
