@@ -571,6 +571,38 @@ export function describeDestination(
         ]);
       });
 
+      test("rows that are marked as deleted stay when the key is another one, and no row goes for what was deleted by the old one", async () => {
+        const { owner, name } = fresh();
+        const by = (key: string) =>
+          describeStream(
+            { ...properties, code: { type: ["integer", "null"] } },
+            { name, into: "append_dedup", key: [key], cursor: "at", detectDeletes: "soft" },
+          );
+        const _ab_cdc_deleted_at = "2024-05-06T07:08:09Z";
+        const codes = [11, 1, 13, null, null, 17, 17, 19, 19, 20];
+        const rows = codes.map((code, index) => ({ id: index + 1, code, at: 1 }));
+        const gone = [1, 3, 4, 5, 6, 8, 9].map((id) => ({ id, at: 5, _ab_cdc_deleted_at }));
+        await run(owner, 1, by("id"), rows, gone);
+        // One that is back, one that comes too late.
+        const location = await run(owner, 2, by("code"), [
+          { id: 31, code: 13, at: 6 },
+          { id: 1, code: 11, at: 2 },
+        ]);
+        const found = await place.sql(
+          `SELECT id, CASE WHEN _ab_cdc_deleted_at IS NULL THEN 'there' ELSE 'gone' END, "at" FROM ${location} ORDER BY id`,
+        );
+        expect(found.map((row) => row.join(" "))).toEqual([
+          "1 gone 5", // the newest of its code
+          "2 there 1", // its code is the id of one that is gone
+          "4 gone 5", // no code: nobody's
+          "5 gone 5",
+          "7 there 1", // one of its code is gone
+          "9 gone 5", // of two that are gone the later one
+          "10 there 1",
+          "31 there 6",
+        ]);
+      });
+
       test("without a key it is refused in one sentence", async () => {
         const { owner, name } = fresh();
         const stream = describeStream(properties, { name, into: "append_dedup" });

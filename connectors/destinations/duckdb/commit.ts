@@ -2,7 +2,7 @@
 import { ConnectorError, type JsonValue } from "svc-connectors";
 import type { TableColumn } from "./columns.ts";
 import { loadRows, widenTexts, widenToRows } from "./load.ts";
-import { deduplicate, mergedBy, moveTombstones } from "./merge.ts";
+import { deduplicate, mergeByOtherKeys, mergedBy, moveTombstones } from "./merge.ts";
 import type { OpenStream } from "./open-stream.ts";
 import { areRepeated } from "./repeated.ts";
 import { noteTypes } from "./seen-types.ts";
@@ -71,7 +71,9 @@ async function fill(writing: Writing, stream: OpenStream, target: Table): Promis
   const known = saved.generations[stream.plan.place];
   const isMergedAnew =
     merge?.isKept && hasTable && known && known.deduplicatedBy !== mergedBy(merge);
-  if (isMergedAnew) await deduplicate(connection, target, columns, merge);
+  if (isMergedAnew && known.deduplicatedBy !== undefined)
+    await mergeByOtherKeys(connection, target, tableColumns, merge);
+  else if (isMergedAnew) await deduplicate(connection, target, columns, merge);
   const to = { table: target, tableColumns, isNew: !hasTable };
   const stamp = { extractedAtMs: clock.now(), jobId: command.jobId };
   const isFilled =

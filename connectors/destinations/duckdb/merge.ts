@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type MergeKeys, quoteName } from "svc-connectors/destination";
+import { deletedAtColumn, type MergeKeys, quoteName } from "svc-connectors/destination";
 import { type Column, columnList, columnTypes, type TableColumn } from "./columns.ts";
 import { type Table, tableName } from "./tables.ts";
 
@@ -251,6 +251,31 @@ export async function deduplicate(
       await connection.run(`DELETE FROM ${tableName(table)}`);
     },
   });
+}
+
+/**
+ * Leaves one row per key in a table that had one for each of other keys. All of them are rows: one
+ * that is marked as deleted has the values of its last change, and stays unless another one has its
+ * key. Of those that are there none goes for one that is not; a key that has no value is no one's.
+ * What is remembered of deletions is about the other keys. Part of a transaction.
+ */
+export async function mergeByOtherKeys(
+  connection: DuckDBConnection,
+  table: Table,
+  tableColumns: readonly TableColumn[],
+  { keys, cursor, deletedAt }: MergeColumns,
+): Promise<void> {
+  const list = keys.map(({ name }) => quoteName(name));
+  const marks = tableColumns
+    .filter(({ name }) => name === deletedAt?.name || name.toLowerCase() === deletedAtColumn)
+    .map(({ name }) => `${quoteName(name)} IS NOT NULL`);
+  const isMarked = ["false", ...marks].join(" OR ");
+  const newest = cursor === undefined ? "" : `${quoteName(cursor.name)} DESC NULLS LAST, `;
+  await connection.run(`DELETE FROM ${tableName(table)} WHERE rowid IN (SELECT row FROM (
+    SELECT rowid AS row, (${isMarked}) AND (${list.map((name) => `${name} IS NULL`).join(" OR ")}) AS is_no_ones,
+      row_number() OVER (PARTITION BY ${list.join(", ")} ORDER BY (${isMarked}), ${newest}rowid DESC) AS place FROM ${tableName(table)}
+  ) WHERE place > 1 AND NOT is_no_ones)`);
+  await moveTombstones(connection, table);
 }
 
 /** Null is older than anything. */

@@ -3,7 +3,7 @@ import { ConnectorError } from "svc-connectors";
 import { ownColumns, quoteName } from "svc-connectors/destination";
 import { type Column, columnTypes, type TableColumn } from "../duckdb/columns.ts";
 import { loadRows, widenTexts, widenToRows } from "../duckdb/load.ts";
-import { deduplicate, type MergeColumns, mergedBy } from "../duckdb/merge.ts";
+import { deduplicate, type MergeColumns, mergeByOtherKeys, mergedBy } from "../duckdb/merge.ts";
 import { type Table, tableName, widenToTable } from "../duckdb/tables.ts";
 import { exportFiles, exportSelect, type Target } from "./files.ts";
 import { affectedFiles, type Reader, rowsOf, selectList } from "./known-rows.ts";
@@ -69,7 +69,9 @@ async function attempt(
     await connection.run(`CREATE TABLE ${tableName(table)} (${definitions(after)})`);
     if (read.length > 0) await fill(reader, table, read, after, before);
     await openTombstones(reader, table, base?.tombstones);
-    if (isMergedAnew && merge) await deduplicate(connection, table, columns, merge);
+    if (isMergedAnew && base.deduplicatedBy !== undefined)
+      await mergeByOtherKeys(connection, table, after, merge);
+    else if (isMergedAnew) await deduplicate(connection, table, columns, merge);
     const to = { table, tableColumns: after, isNew: read.length === 0 };
     const stamp = { extractedAtMs: lake.clock.now(), jobId: command.jobId };
     const isChanged =

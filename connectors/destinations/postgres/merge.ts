@@ -3,7 +3,7 @@
  * Null is the oldest.
  */
 import type { Client } from "pg";
-import { quoteName, shortHash } from "svc-connectors/destination";
+import { deletedAtColumn, quoteName, shortHash } from "svc-connectors/destination";
 import type { Column } from "./columns.ts";
 import { sqlState } from "./failures.ts";
 import { tableType } from "./native-types.ts";
@@ -193,6 +193,33 @@ async function takeDeleted(
        WHERE (${names}) IN (SELECT ${names} FROM ${target} WHERE ${quoteName(deletedAt.name)} IS NOT NULL);
      DELETE FROM ${target} WHERE (${names}) IN (SELECT ${names} FROM ${takenTable})`,
   );
+}
+
+/**
+ * Leaves one row per key in a table that had one for each of other keys, and makes the index. All of
+ * them are rows: one that is marked as deleted has the values of its last change, and stays unless
+ * another one has its key. Of those that are there none goes for one that is not; a key that has no
+ * value is no one's. What is remembered of deletions is about the other keys.
+ */
+export async function mergeByOtherKeys(
+  client: Client,
+  target: string,
+  types: TableTypes,
+  merge: Merge,
+  streamId: string,
+): Promise<void> {
+  const { keys, deletedAt } = merge;
+  const marks = [deletedAt?.name, deletedAtColumn]
+    .filter((name) => name !== undefined && types.has(name))
+    .map((name) => `${quoteName(name as string)} IS NOT NULL`);
+  const isMarked = ["false", ...marks].join(" OR ");
+  const hasKey = keys.map(({ name }) => `${quoteName(name)} IS NOT NULL`).join(" AND ");
+  await client.query(
+    `DELETE FROM ${target} WHERE ctid = ANY (ARRAY(SELECT ctid FROM (
+       SELECT ctid, row_number() OVER (PARTITION BY ${order(keys)} ORDER BY (${isMarked}), ${newestFirst(merge)}) AS n FROM ${target} WHERE ${hasKey}) r WHERE n > 1));
+     DROP TABLE IF EXISTS ${tableName(deletedTable(streamId))}`,
+  );
+  await createKeyIndex(client, target, streamId, keys);
 }
 
 /** Removes all rows of a key but the newest. */

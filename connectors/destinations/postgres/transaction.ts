@@ -8,7 +8,15 @@ import { columnNames } from "svc-connectors/destination";
 import type { Column } from "./columns.ts";
 import { type Copy, openCopy } from "./copy.ts";
 import { sqlState } from "./failures.ts";
-import { createStage, deduplicate, keyIndex, type Merge, mergeStage, stageTable } from "./merge.ts";
+import {
+  createStage,
+  deduplicate,
+  keyIndex,
+  type Merge,
+  mergeByOtherKeys,
+  mergeStage,
+  stageTable,
+} from "./merge.ts";
 import { asWritten, castRows, findMisfits, isDataException, tableType } from "./native-types.ts";
 import type { PlannedStream } from "./opening.ts";
 import { columnsFor, type Rows } from "./rows.ts";
@@ -195,7 +203,9 @@ async function ensureKeyIndex(
   if (rows.some(({ name }) => name === wanted)) return;
   for (const { name } of rows)
     await client.query(`DROP INDEX ${tableName({ schema: table.schema, name })}`);
-  await deduplicate(client, tableName(table), types, columns, merge, id);
+  const target = tableName(table);
+  if (rows.length > 0) await mergeByOtherKeys(client, target, types, merge, id);
+  else await deduplicate(client, target, types, columns, merge, id);
 }
 
 async function forgetStream(client: Client, id: string): Promise<void> {
