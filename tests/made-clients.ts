@@ -1,6 +1,6 @@
 /**
- * Clients that generators of other people make of the OpenAPI document, and where these generators
- * are kept: outside of the repository, fetched by npm and pip when they are first asked for.
+ * Clients that generators of other people make of the OpenAPI document; that of TypeScript is
+ * fetched by npm, outside of the repository.
  */
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
@@ -11,7 +11,6 @@ export const run = promisify(execFile);
 
 /** Of which it is known that they read this document. */
 const npmPackages = ["openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3"];
-const pythonPackages = ["openapi-python-client==0.29.1"];
 
 /** What a folder that lacks is told with; undefined: everything is there. */
 type Lack = string | undefined;
@@ -19,41 +18,12 @@ type Lack = string | undefined;
 /** Fetches the TypeScript generator into a folder. */
 export async function installTypeScript(folder: string): Promise<Lack> {
   await writeFile(join(folder, "package.json"), '{"private":true,"type":"module"}');
-  return await attempt("npm", ["install", "--silent", "--no-audit", ...npmPackages], folder);
-}
-
-/**
- * Fetches packages of Python into a virtual environment of a folder, `venv`. What is imported of them
- * is compiled then.
- */
-export async function installPythonPackages(
-  folder: string,
-  packages: readonly string[],
-): Promise<Lack> {
-  return (
-    (await attempt("python3", ["-m", "venv", "venv"], folder)) ??
-    (await attempt(
-      join(folder, "venv/bin/pip"),
-      ["install", "-q", "--no-compile", ...packages],
-      folder,
-    ))
-  );
-}
-
-/** Fetches the Python generator. */
-export const installPython = (folder: string): Promise<Lack> =>
-  installPythonPackages(folder, pythonPackages);
-
-/** Fetches PyAirbyte. */
-export const installPyAirbyte = (folder: string): Promise<Lack> =>
-  installPythonPackages(folder, ["airbyte==0.71.3"]);
-
-async function attempt(command: string, args: readonly string[], cwd: string): Promise<Lack> {
+  const args = ["install", "--silent", "--no-audit", ...npmPackages];
   try {
-    await run(command, [...args], { cwd, timeout: 600_000 });
+    await run("npm", args, { cwd: folder, timeout: 600_000 });
     return undefined;
   } catch {
-    return `${command} ${args.join(" ")} does not work here`;
+    return `npm ${args.join(" ")} does not work here`;
   }
 }
 

@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { findPostgres, startPostgres } from "../simulators/postgres-server.ts";
-import { installPyAirbyte, run } from "./made-clients.ts";
+import { run } from "./made-clients.ts";
+import { installPythonPackages } from "./python-packages.ts";
 
 const timeoutMs = 900_000;
 const svc = fileURLToPath(new URL("../svc.ts", import.meta.url));
@@ -30,8 +31,8 @@ interface Reading {
 test.skipIf(findPostgres() === undefined)(
   "reads a database, reads it again, and has its rows",
   async ({ skip }) => {
-    const lack = await installPyAirbyte(folder);
-    if (lack !== undefined) skip(lack);
+    const python = await installPythonPackages();
+    if ("lack" in python) return skip(python.lack);
     await using server = await startPostgres();
     const database = await server.createDatabase();
     await database.query(`
@@ -63,7 +64,7 @@ test.skipIf(findPostgres() === undefined)(
     const readings: Reading[] = [];
     const readTwice = async (...modes: readonly string[]) => {
       const { stdout } = await run(
-        join(folder, "venv/bin/python"),
+        join(python.bin, "python"),
         [program, executable, config, folder, ...modes],
         {
           cwd: folder,

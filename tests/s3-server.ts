@@ -12,9 +12,7 @@ import s3 from "../connectors/destinations/s3/index.ts";
 import type { ObjectStore } from "../runtime/contract/object-store.ts";
 import { createS3Store } from "../runtime/egress/s3-store.ts";
 import { createCertificateAuthority } from "../simulators/certificates.ts";
-import { installPythonPackages } from "./made-clients.ts";
-
-const packages = ["moto[s3,iam]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5"];
+import { installPythonPackages } from "./python-packages.ts";
 
 export const s3Host = "s3.example.com";
 const publicAddress = "93.184.215.14";
@@ -56,15 +54,15 @@ export interface S3Server extends AsyncDisposable {
 
 /** What it lacks, in words, when it cannot be had here. */
 export async function startS3(folder: string): Promise<S3Server | string> {
-  const lack = await installPythonPackages(folder, packages);
-  if (lack !== undefined) return lack;
+  const installed = await installPythonPackages();
+  if ("lack" in installed) return installed.lack;
   const authority = await createCertificateAuthority();
   const { key, cert } = await authority.issue([s3Host]);
   const files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
   await writeFile(files.cert, cert);
   await writeFile(files.key, key);
   await writeFile(join(folder, "server.py"), program);
-  const python = join(folder, "venv/bin/python");
+  const python = join(installed.bin, "python");
   const child = spawn(python, [join(folder, "server.py"), files.cert, files.key], {
     stdio: ["ignore", "pipe", "ignore"],
     // Buckets are paths, whatever the host is called.

@@ -10,12 +10,12 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { startMailer } from "../../simulators/mailer/mailer.ts";
 import { startTestControl } from "../../tests/control.ts";
 import {
-  installPython,
   installTypeScript,
   pythonProgram,
   run,
   typeScriptProgram,
 } from "../../tests/made-clients.ts";
+import { installPythonPackages } from "../../tests/python-packages.ts";
 
 const timeoutMs = 600_000;
 let folder: string;
@@ -84,16 +84,16 @@ test(
 test(
   "a package of openapi-python-client, which leaves no operation out",
   async ({ skip }) => {
-    const lack = await installPython(folder);
-    if (lack !== undefined) skip(lack);
+    const python = await installPythonPackages();
+    if ("lack" in python) return skip(python.lack);
     await withServer(async (args) => {
-      const python = join(folder, "venv/bin/python");
+      const interpreter = join(python.bin, "python");
       // The generator has to be told that lines of JSON are a text.
       const settings =
         "post_hooks: []\ncontent_type_overrides:\n  application/x-ndjson: text/plain\n";
       await writeFile(join(folder, "settings.yml"), settings);
       const made = await run(
-        join(folder, "venv/bin/openapi-python-client"),
+        join(python.bin, "openapi-python-client"),
         [
           "generate",
           "--path",
@@ -107,8 +107,8 @@ test(
       );
       expect(`${made.stdout}${made.stderr}`).not.toMatch(/warning|error/i);
       await writeFile(join(folder, "client/program.py"), pythonProgram);
-      await run(python, ["-m", "compileall", "-q", "client"], { cwd: folder });
-      const { stdout } = await run(python, [join(folder, "client/program.py"), ...args]);
+      await run(interpreter, ["-m", "compileall", "-q", "client"], { cwd: folder });
+      const { stdout } = await run(interpreter, [join(folder, "client/program.py"), ...args]);
       expect(JSON.parse(stdout)).toEqual(outcome);
     });
   },

@@ -3,34 +3,16 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text as readText } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import type { ReceivedRequest } from "../../simulators/loopback.ts";
-import { installPythonPackages } from "../made-clients.ts";
 import { type Case, type CaseStream, now } from "./cases.ts";
 import { createShop } from "./provider.ts";
 import { type Reading, toReading } from "./read-here.ts";
 
 const program = fileURLToPath(new URL("cdk.py", import.meta.url));
-const packages = ["airbyte-cdk==7.39.1", "freezegun==1.5.5"];
-
-/** Where it runs; or what lacks. */
-export type Cdk = { readonly python: string } | { readonly lack: string };
-
-/**
- * Fetches the interpreter into a virtual environment of a folder. `CDK_VENV` names one that is ready,
- * for whoever runs this often.
- */
-export async function installCdk(folder: string): Promise<Cdk> {
-  const ready = process.env.CDK_VENV;
-  if (ready) return { python: join(ready, "bin/python") };
-  const lack = await installPythonPackages(folder, packages);
-  if (lack !== undefined) return { lack };
-  return { python: join(folder, "venv/bin/python") };
-}
 
 /** Starts it once for many readings. */
 export async function startCdk(python: string) {

@@ -4,13 +4,12 @@
  * same fields of the same streams.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { installPythonPackages, type PythonPackages } from "../python-packages.ts";
 import { type Case, readCase } from "./cases.ts";
-import { type Cdk, installCdk, startCdk } from "./cdk.ts";
+import { startCdk } from "./cdk.ts";
 import { differences } from "./differences.ts";
 import { type Reading, startHere } from "./read-here.ts";
 import { smallCases } from "./small.ts";
@@ -22,19 +21,15 @@ const large = readdirSync(folder)
   .map((name) => readCase(name, readFileSync(folder + name, "utf8")));
 const timeoutMs = 600_000;
 
-let venv: string;
-let cdk: Cdk;
+let python: PythonPackages;
 let there: Awaited<ReturnType<typeof startCdk>>;
 let here: Awaited<ReturnType<typeof startHere>>;
 beforeAll(async () => {
-  venv = await mkdtemp(join(tmpdir(), "svc-manifests-"));
-  cdk = await installCdk(venv);
-  if ("lack" in cdk) return;
-  there = await startCdk(cdk.python);
+  python = await installPythonPackages();
+  if (!("lack" in python)) there = await startCdk(join(python.bin, "python"));
 }, timeoutMs);
 afterAll(async () => {
   await there?.[Symbol.asyncDispose]();
-  await rm(venv, { recursive: true, force: true });
 });
 
 describe("a manifest is read as Airbyte's own interpreter reads it", () => {
@@ -49,7 +44,7 @@ describe("a manifest is read as Airbyte's own interpreter reads it", () => {
       afterAll(() => here[Symbol.asyncDispose]());
 
       test.for(cases)("$file", { timeout: timeoutMs }, async (one, { skip }) => {
-        if ("lack" in cdk) return skip(cdk.lack);
+        if ("lack" in python) return skip(python.lack);
         expect(await (one.theirFault ? onlyHere : differencesOf)(one)).toEqual(expectedOf(one));
       });
     });
