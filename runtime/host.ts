@@ -117,7 +117,7 @@ export type {
 } from "./contract/network.ts";
 export type { Booking, RateLedger } from "./contract/rate-ledger.ts";
 export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
-export { isSecret } from "./contract/spec.ts";
+export { isSecret, schemaAlternatives } from "./contract/spec.ts";
 export { type RowCondition, rowOperators } from "./contract/stream.ts";
 export {
   createMemoryTokenStore,

@@ -155,3 +155,48 @@ describe("what differs", () => {
     });
   });
 });
+
+test("secrets within an object are fields of their own, by their paths; the rest of it is one", () => {
+  const spec = {
+    required: ["credentials"],
+    properties: {
+      credentials: {
+        title: "Authentication",
+        oneOf: [
+          {
+            required: ["kind", "client_secret"],
+            properties: {
+              kind: { const: "oauth2.0" },
+              client_secret: { type: "string", title: "Client secret", writeOnly: true },
+            },
+          },
+          { properties: { kind: { const: "token" }, token: { type: "string", writeOnly: true } } },
+        ],
+      },
+      login: {
+        ...{ type: "object", required: ["password"] },
+        properties: { password: { type: "string", writeOnly: true } },
+      },
+    },
+  };
+  const fields = fieldsOf(spec);
+  expect(
+    fields.map(({ name, title, isRequired, isSecret, kind }) => [
+      name,
+      title,
+      isRequired,
+      isSecret,
+      kind,
+    ]),
+  ).toEqual([
+    ["credentials", "Authentication", true, false, "json"],
+    ["credentials.client_secret", "Authentication: Client secret", false, true, "text"],
+    ["credentials.token", "Authentication: token", false, true, "text"],
+    ["login", "login", false, false, "json"],
+    ["login.password", "login: password", false, true, "text"],
+  ]);
+  const values = initialValues(fields);
+  expect(values).toEqual({ credentials: { kind: "oauth2.0" } });
+  expect(faultsOf(spec, values)).toEqual({});
+  expect(faultsOf(spec, {})).toEqual({ credentials: "Fill this in." });
+});

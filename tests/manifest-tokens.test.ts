@@ -19,13 +19,10 @@ import {
 } from "../simulators/authorization/server.ts";
 import { createInstantClock } from "../simulators/loopback.ts";
 import { startTestControl, type TestControl } from "./control.ts";
-import { rotatingManifest } from "./rotating-manifest.ts";
+import { nestedRotatingManifest, rotatingManifest } from "./rotating-manifest.ts";
 
 const redirectUri = "https://svc.example.net/connected";
-const manifest = rotatingManifest({
-  login: `https://${login}/token`,
-  api: `https://${resourceServerName}`,
-});
+const provider = { login: `https://${login}/token`, api: `https://${resourceServerName}` };
 
 let server: AuthorizationServer;
 let api: TestControl;
@@ -82,12 +79,30 @@ async function made(path: string, body: object) {
   return answer.body.data;
 }
 
-test("the service keeps each new refresh token with the credential: one refresh for all who ask", async () => {
+const forms = [
+  { name: "items", manifest: rotatingManifest(provider), around: "", of: (open: object) => open },
+  {
+    ...{ name: "nested", manifest: nestedRotatingManifest(provider), around: "credentials." },
+    of: (open: object) => ({ credentials: { auth_type: "oauth2.0", ...open } }),
+  },
+];
+
+test.each(
+  forms,
+)("the service keeps each new refresh token with the credential of $name: one refresh for all who ask", async ({
+  name,
+  manifest,
+  around,
+  of,
+}) => {
   const entered = await consent();
-  await made("/connectors", { name: "items", manifest });
+  await made("/connectors", { name, manifest });
   const { credential_handle, credential_id } = await made("/credentials", {
-    ...{ connector_id: "conn_items", name: "Account" },
-    secrets: { client_secret: client.secret, refresh_token: entered },
+    ...{ connector_id: `conn_${name}`, name: "Account" },
+    secrets: {
+      [`${around}client_secret`]: client.secret,
+      [`${around}refresh_token`]: entered,
+    },
   });
   const tokens = async () => {
     const owner = secretOwner({ id: credential_id, workspace_id: api.first.id });
@@ -97,8 +112,8 @@ test("the service keeps each new refresh token with the credential: one refresh 
   const begun = server.mintedCount;
   const mintedCount = () => server.mintedCount - begun;
   const { source_id } = await made("/sources", {
-    ...{ name: "Items", connector_id: "conn_items", credential_handle },
-    configuration: { client_id: client.id },
+    ...{ name, connector_id: `conn_${name}`, credential_handle },
+    configuration: of({ client_id: client.id }),
   });
   const first = await tokens();
   expect([mintedCount(), first.refreshToken === entered]).toEqual([1, false]);
@@ -121,4 +136,51 @@ test("the service keeps each new refresh token with the credential: one refresh 
   const { body } = await api.call("GET", `/credentials/${credential_id}`);
   for (const token of [entered, ...Object.values(first), ...Object.values(second)])
     expect(JSON.stringify(body)).not.toContain(token);
+});
+
+test("secrets within an object go by their paths, and each mistake says where it is", async () => {
+  const name = "told";
+  await made("/connectors", { name, manifest: nestedRotatingManifest(provider) });
+  const connector_id = `conn_${name}`;
+  const spec = (await api.call("GET", `/connectors/${connector_id}/spec`)).body.data;
+  expect(spec.secret_fields).toEqual([
+    "credentials.client_secret",
+    "credentials.refresh_token",
+    "credentials.access_token",
+  ]);
+  const [oauth, token] = spec.connection_specification.properties.credentials.oneOf;
+  expect(oauth.properties.client_secret["x-svc-secret"]).toBe(true);
+  expect(token.properties.access_token["x-svc-secret"]).toBe(true);
+
+  const refused = async (path: string, body: object) =>
+    (await api.call("POST", path, { body: { connector_id, name: "Account", ...body } })).body
+      .details.errors;
+  expect(await refused("/credentials", { secrets: { refresh_token: "a-token" } })).toMatchObject([
+    {
+      path: "secrets.refresh_token",
+      message: expect.stringContaining("by its path, credentials.client_secret"),
+    },
+  ]);
+  const { credential_handle } = await made("/credentials", {
+    ...{ connector_id, name: "Account" },
+    secrets: { "credentials.client_secret": "a-secret-of-a-client" },
+  });
+  const source = (credentials: object) =>
+    refused("/sources", { credential_handle, configuration: { credentials } });
+  const open = { auth_type: "oauth2.0", client_id: "an-app" };
+  expect(await source({ ...open, client_secret: "a-secret" })).toMatchObject([
+    { path: "configuration.credentials.client_secret", reason: "secret_not_allowed" },
+  ]);
+  expect((await source({ auth_type: "oauth2.0" }))[0]).toMatchObject({
+    path: "configuration.credentials.client_id",
+    message: "is missing",
+  });
+  expect(
+    await source({ auth_type: "oauth2.0", client_id: "a", list: [{ token: "t" }] }),
+  ).toMatchObject([{ reason: "secret_not_allowed" }]);
+  const whole = { name: "Account", connector_id, credential_handle };
+  const { body } = await api.call("POST", "/sources", {
+    body: { ...whole, configuration: { credentials: open } },
+  });
+  expect(JSON.stringify(body.details)).toContain("credentials.refresh_token");
 });

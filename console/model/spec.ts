@@ -22,15 +22,62 @@ type Part = Readonly<Record<string, unknown>>;
 /** Required ones first; else in the order in which the connector names them. */
 export function fieldsOf(spec: Part): readonly Field[] {
   const required = (spec.required ?? []) as readonly string[];
-  const properties = Object.entries((spec.properties ?? {}) as Record<string, Part>);
-  return properties
-    .map(([name, part]) => toField(name, part, required.includes(name)))
+  return Object.entries(propertiesOf(spec))
+    .flatMap(([name, part]) => {
+      const isRequired = required.includes(name);
+      const inside = secretsWithin(name, part, isRequired);
+      if (inside.length === 0) return [toField(name, part, isRequired)];
+      return [toObject(toField(name, part, isRequired), part), ...inside];
+    })
     .toSorted((left, right) => Number(right.isRequired) - Number(left.isRequired));
+}
+
+const propertiesOf = (part: Part) => (part.properties ?? {}) as Readonly<Record<string, Part>>;
+
+/** The forms that an object may have. */
+const formsOf = ({ oneOf, anyOf, allOf }: Part): Part[] =>
+  [oneOf, anyOf, allOf].flatMap((list) => (Array.isArray(list) ? (list as Part[]) : []));
+
+const isSecretPart = (part: Part) => part.writeOnly === true || part.airbyte_secret === true;
+
+/** Secrets within an object, each a field by its path: the API takes them apart from the rest. */
+function secretsWithin(path: string, part: Part, isRequired: boolean, outer = path): Field[] {
+  if (isSecretPart(part)) return [];
+  const required = (part.required ?? []) as readonly string[];
+  const around = typeof part.title === "string" ? part.title : outer;
+  const own = Object.entries(propertiesOf(part)).flatMap(([name, inner]) => {
+    const here = `${path}.${name}`;
+    const isNeeded = isRequired && required.includes(name);
+    if (!isSecretPart(inner)) return secretsWithin(here, inner, isNeeded);
+    const field = toField(here, inner, isNeeded);
+    return [{ ...field, title: `${around}: ${field.title === here ? name : field.title}` }];
+  });
+  const inForms = formsOf(part).flatMap((form) => secretsWithin(path, form, false, around));
+  const all = [...own, ...inForms];
+  return all.filter(({ name }, index) => all.findIndex((one) => one.name === name) === index);
+}
+
+/** The rest of an object: nobody must fill in what its secrets make. */
+function toObject(field: Field, part: Part): Field {
+  const [form = part] = formsOf(part);
+  const open = Object.entries(propertiesOf(form)).filter(([, inner]) => !isSecretPart(inner));
+  const constants = open.flatMap(([name, inner]) =>
+    inner.const === undefined ? [] : [[name, inner.const] as const],
+  );
+  const isNeeded = open.some(([name]) => ((form.required ?? []) as string[]).includes(name));
+  return {
+    ...field,
+    isRequired: field.isRequired && isNeeded,
+    description: [field.description, "Without its secrets: they have fields of their own."]
+      .filter(Boolean)
+      .join(" "),
+    initial: constants.length === 0 ? field.initial : Object.fromEntries(constants),
+  };
 }
 
 function toField(name: string, part: Part, isRequired: boolean): Field {
   const { title, description, examples, minimum, maximum } = part;
-  const isSecret = part.writeOnly === true || part.airbyte_secret === true;
+  const isSecret = isSecretPart(part);
   return {
     name,
     title: typeof title === "string" ? title : name,
@@ -86,7 +133,15 @@ export function faultsOf(
     if (isRequired && isMissing(values[name]) && !stored.includes(name))
       faults[name] = "Fill this in.";
   const { required: _, ...rest } = spec;
-  const { errors } = new Validator(rest as Schema, "2020-12", false).validate(given(values));
+  // What is in parts here is put together by the API, which knows the secrets that are stored.
+  const isWhole = ([name]: readonly [string, unknown]) =>
+    !name.includes(".") && !fields.some((one) => one.name.startsWith(`${name}.`));
+  const schema = {
+    ...rest,
+    properties: Object.fromEntries(Object.entries(propertiesOf(spec)).filter(isWhole)),
+  };
+  const whole = Object.fromEntries(Object.entries(given(values)).filter(isWhole));
+  const { errors } = new Validator(schema as Schema, "2020-12", false).validate(whole);
   for (const { instanceLocation, error } of errors) {
     const [, name] = instanceLocation.split("/");
     const field = fields.find((one) => one.name === name);

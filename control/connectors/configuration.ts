@@ -2,7 +2,6 @@
 import {
   ConnectorError,
   checkBaseUrl,
-  isSecret,
   isSecretName,
   type JsonObject,
   type JsonValue,
@@ -12,14 +11,11 @@ import { ControlError, refuseField } from "../contract/reasons.ts";
 import { safeName } from "../door/json-body.ts";
 import type { AnyManifest } from "./registry.ts";
 
-/** Names of the settings that a connector declares as secrets. */
-export const secretFieldsOf = ({ spec }: AnyManifest): string[] =>
-  Object.entries(propertiesOf(spec)).flatMap(([name, schema]) => (isSecret(schema) ? [name] : []));
-
 /**
  * Refuses secrets where settings belong. The message names the place, never the value.
  * @param declared settings of the connector that are no secrets, whatever they are called
  * @param credentialPath where the connector's secrets are taken
+ * @param around the setting in which it stands; null within a list
  * @throws secret_not_allowed
  */
 export function refuseSecrets(
@@ -28,14 +24,19 @@ export function refuseSecrets(
   path = "configuration",
   declared: readonly string[] = [],
   credentialPath = "/credentials",
+  around: string | null = "",
 ): void {
   if (typeof configuration !== "object" || configuration === null) return;
   for (const [name, value] of Object.entries(configuration)) {
-    const shown =
-      Array.isArray(configuration) || secretFields.includes(name) ? name : safeName(name);
+    const isNamed = around !== null && !Array.isArray(configuration);
+    const setting = isNamed ? [around, name].filter((part) => part).join(".") : null;
+    const isSecretSetting = setting !== null && secretFields.includes(setting);
+    const isOpen = setting !== null && declared.includes(setting);
+    const shown = Array.isArray(configuration) || isSecretSetting || isOpen ? name : safeName(name);
     const here = shown === undefined ? path : `${path}.${shown}`;
     const isNamedSo =
-      secretFields.includes(name) || (isSecretName(name, "mention") && !declared.includes(name));
+      isSecretSetting ||
+      (!isOpen && (secretFields.includes(name) || isSecretName(name, "mention")));
     if (!Array.isArray(configuration) && isNamedSo) {
       throw refuseField(
         "secret_not_allowed",
@@ -43,7 +44,7 @@ export function refuseSecrets(
         `is a secret: store it with POST ${credentialPath} and pass the credential_handle`,
       );
     }
-    refuseSecrets(value, secretFields, here, [], credentialPath);
+    refuseSecrets(value, secretFields, here, declared, credentialPath, setting);
   }
 }
 
@@ -116,6 +117,3 @@ export function checkBaseUrlOf(
   }
   return { ...configuration, [field]: canonical };
 }
-
-export const propertiesOf = (schema: JsonObject) =>
-  (schema.properties ?? {}) as Readonly<Record<string, JsonObject>>;

@@ -1,5 +1,12 @@
-import { findAccount, isAuthorizable, isSecret, type JsonObject } from "svc-connectors/host";
-import { secretFieldsOf } from "./configuration.ts";
+import {
+  findAccount,
+  isAuthorizable,
+  isJsonObject,
+  isSecret,
+  type JsonObject,
+  schemaAlternatives,
+} from "svc-connectors/host";
+import { propertiesOf, secretFieldsOf } from "../contract/secret-settings.ts";
 import type { AnyManifest, ConnectorDefinition } from "./registry.ts";
 
 export const authTypes = ["oauth2", "api_token", "basic", "none"] as const;
@@ -55,16 +62,21 @@ export function specificationOf(
 }
 
 function withMarks(schema: JsonObject, path: string): JsonObject {
-  const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonObject>);
-  const marked = properties.map(([name, property]) => [
+  const marked = Object.entries(propertiesOf(schema)).map(([name, property]) => [
     name,
-    isSecret(property)
-      ? secretProperty(property, path)
-      : property.properties
-        ? withMarks(property, path)
-        : property,
+    isSecret(property) ? secretProperty(property, path) : withMarks(property, path),
   ]);
-  return { ...schema, properties: Object.fromEntries(marked) };
+  const alternatives = schemaAlternatives.flatMap((keyword) => {
+    const list = schema[keyword];
+    return Array.isArray(list)
+      ? [[keyword, list.map((one) => (isJsonObject(one) ? withMarks(one, path) : one))] as const]
+      : [];
+  });
+  return {
+    ...schema,
+    ...(schema.properties === undefined ? {} : { properties: Object.fromEntries(marked) }),
+    ...Object.fromEntries(alternatives),
+  };
 }
 
 const secretProperty = (property: JsonObject, path: string): JsonObject => ({

@@ -7,16 +7,13 @@ import {
   ConnectorError,
   type Host,
   isLocal,
-  isSecret,
-  type JsonValue,
   type Manifest,
   manifestCode,
   manifestDigest,
   type PinnedSandbox,
   readConnectorCode,
 } from "svc-connectors/host";
-import { safeName } from "../door/json-body.ts";
-import { propertiesOf } from "./configuration.ts";
+import { secretFieldsOf } from "../contract/secret-settings.ts";
 import { type GivenImage, imagePlace } from "./images.ts";
 import { moduleAt, noPackage, type Place } from "./places.ts";
 import { refused } from "./refused.ts";
@@ -100,20 +97,8 @@ function requireNoBuiltIn(id: string): void {
   if (taken.includes(id)) throw refused(`its id ${id} is that of a connector which comes with svc`);
 }
 
-/** A credential holds secrets by the names of settings, and a source has one. */
-function requireCredential({ spec }: Manifest): void {
-  const properties = Object.entries(propertiesOf(spec));
-  const inside = properties.find(([, schema]) => !isSecret(schema) && holdsSecret(schema));
-  if (inside)
-    throw refused(
-      `its setting ${safeName(inside[0]) ?? "of the spec"} is an object with a secret in it: credentials hold secrets that are settings themselves`,
-    );
-  if (!properties.some(([, schema]) => isSecret(schema)))
+/** A source has a credential, and a credential a secret. */
+function requireCredential(manifest: Manifest): void {
+  if (secretFieldsOf(manifest).length === 0)
     throw refused("none of its settings is a secret: what needs no credential has no source here");
 }
-
-const holdsSecret = (schema: JsonValue): boolean => {
-  if (typeof schema !== "object" || schema === null) return false;
-  const isMarked = !Array.isArray(schema) && isSecret(schema);
-  return isMarked || Object.values(schema).some(holdsSecret);
-};

@@ -2,9 +2,9 @@
 import type { Manifest } from "svc-connectors/host";
 import { Type } from "typebox";
 import { StrictObject } from "../contract/schemas.ts";
+import { secretFieldsOf } from "../contract/secret-settings.ts";
 import type { Db } from "../store/database.ts";
 import type { AddedConnector } from "./added.ts";
-import { secretFieldsOf } from "./configuration.ts";
 import { refused } from "./refused.ts";
 
 /** Streams of a declarative manifest that nobody can read here. */

@@ -4,11 +4,14 @@ import {
   type ConnectorReference,
   errorTable,
   type Host,
+  isJsonObject,
   isSecret,
   type JsonObject,
   type JsonValue,
   type Manifest,
+  schemaAlternatives,
 } from "svc-connectors/host";
+import { propertiesOf } from "../contract/secret-settings.ts";
 
 /**
  * The streams that a connector has under its standard settings; none where only the account can
@@ -34,18 +37,28 @@ export async function standardCatalog(
 
 /** Something for every setting that must be there. */
 function madeUpConfig({ spec, egress }: Manifest): JsonObject {
-  const properties = spec.properties as Readonly<Record<string, JsonObject>>;
-  const required = (spec.required ?? []) as readonly string[];
-  const config = Object.fromEntries(
-    required.map((name) => [name, madeUpValue(properties[name] ?? {})]),
-  );
+  const config = madeUpObject(spec);
   if (egress.kind !== "http" || typeof egress.baseUrl === "string") return config;
   const { field, pathEnd, approvedHosts = [] } = egress.baseUrl;
   return { ...config, [field]: `https://${approvedHosts[0]?.replace("*", "team")}${pathEnd}` };
 }
 
+/** What must be there; of several forms the first. */
+function madeUpObject(schema: JsonObject): JsonObject {
+  const required = (schema.required ?? []) as readonly string[];
+  const [form] = schemaAlternatives.flatMap((keyword) => {
+    const list = schema[keyword];
+    return Array.isArray(list) ? list.filter(isJsonObject) : [];
+  });
+  const properties = propertiesOf(schema);
+  const own = required.map((name) => [name, madeUpValue(properties[name] ?? {})] as const);
+  return { ...(form ? madeUpObject(form) : {}), ...Object.fromEntries(own) };
+}
+
 function madeUpValue(schema: JsonObject): JsonValue {
   if (isSecret(schema)) return "made-up";
+  if (schema.const !== undefined) return schema.const;
+  if (schema.type === "object" || schema.properties !== undefined) return madeUpObject(schema);
   const [choice] = [schema.enum, schema.examples].flatMap((list) =>
     Array.isArray(list) ? list : [],
   );

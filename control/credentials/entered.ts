@@ -4,16 +4,17 @@
  */
 import { compileSchema, copyJson, type JsonObject } from "svc-connectors/host";
 import { Type } from "typebox";
-import {
-  baseUrlField,
-  checkBaseUrlOf,
-  propertiesOf,
-  refuseSecrets,
-  secretFieldsOf,
-} from "../connectors/configuration.ts";
+import { baseUrlField, checkBaseUrlOf, refuseSecrets } from "../connectors/configuration.ts";
 import type { AnyManifest } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { type FieldFault, refuseField, refuseFields } from "../contract/reasons.ts";
+import {
+  openSettingsOf,
+  propertiesOf,
+  secretFieldsOf,
+  secretSettingsOf,
+  withoutSecrets,
+} from "../contract/secret-settings.ts";
 import { safeName } from "../door/json-body.ts";
 
 /** Longest secret in bytes: a private key has about 3 KiB. */
@@ -39,21 +40,29 @@ export function checkSecrets(
   isWhole: boolean,
   place = "secrets",
 ): void {
-  const known = secretFieldsOf(manifest);
+  const known = secretSettingsOf(manifest.spec);
   const prefixes = headerPrefixesOf(manifest);
   const at = (name: string | undefined) => [place, name].filter((part) => part).join(".");
   const faults: FieldFault[] = Object.entries(secrets).flatMap(([name, value]) => {
-    const path = at(known.includes(name) ? name : safeName(name));
-    if (!known.includes(name))
-      return [{ path, reason: "unknown", message: "is not a secret of this connector" }];
-    const isMultiline = propertiesOf(manifest.spec)[name]?.multiline === true;
+    const setting = known.get(name);
+    const path = at(setting ? name : safeName(name));
+    if (!setting) return [{ path, reason: "unknown", message: notASecret([...known.keys()]) }];
+    const isMultiline = setting.schema.multiline === true;
     const problem = problemOf(value, isMultiline) ?? headerProblemOf(value, prefixes.get(name));
     return problem === undefined ? [] : [{ path, reason: "form", message: problem }];
   });
-  const needed = isWhole ? ((manifest.spec.required ?? []) as readonly string[]) : [];
-  for (const name of needed.filter((one) => known.includes(one) && !Object.hasOwn(secrets, one)))
-    faults.push({ path: at(name), reason: "missing", message: "is missing" });
+  for (const [name, { isNeeded }] of isWhole ? known : [])
+    if (isNeeded && !Object.hasOwn(secrets, name))
+      faults.push({ path: at(name), reason: "missing", message: "is missing" });
   if (faults.length > 0) throw refuseFields("validation_failed", faults.slice(0, 20));
+}
+
+/** Who leaves out the object around a secret learns how it is called. */
+function notASecret(known: readonly string[]): string {
+  const inside = known.filter((name) => name.includes("."));
+  const hint =
+    inside.length === 0 ? "" : `: one within an object is named by its path, ${inside[0]}`;
+  return `is not a secret of this connector${hint}`;
 }
 
 /** @param isMultiline a key file has lines */
@@ -106,19 +115,11 @@ export function checkMetadata(
   entered: JsonObject,
 ): Metadata {
   const secrets = secretFieldsOf(manifest);
-  const open = Object.entries(propertiesOf(manifest.spec)).filter(
-    ([name]) => !secrets.includes(name),
-  );
-  refuseSecrets(
-    entered,
-    secrets,
-    "metadata",
-    open.map(([name]) => name),
-  );
+  refuseSecrets(entered, secrets, "metadata", openSettingsOf(manifest.spec));
   const schema = {
     type: "object",
     additionalProperties: false,
-    properties: Object.fromEntries(open),
+    properties: propertiesOf(withoutSecrets(manifest.spec)),
   };
   // In a copy: defaults are filled in, and what was not entered is the source's to choose.
   const fault = compileSchema(schema)(copyJson(entered)).at(0);

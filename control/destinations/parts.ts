@@ -1,8 +1,9 @@
 import type { DestinationManifest, JsonObject } from "svc-connectors/host";
-import { propertiesOf, refuseSecrets, secretFieldsOf } from "../connectors/configuration.ts";
+import { refuseSecrets } from "../connectors/configuration.ts";
 import { type ConnectorDefinition, requireEnabled } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { refuseField } from "../contract/reasons.ts";
+import { openSettingsOf, secretFieldsOf } from "../contract/secret-settings.ts";
 import { type CredentialRow, requireConnector, requireUsable } from "../credentials/rows.ts";
 import { checkSettings } from "../sources/settings.ts";
 
@@ -36,7 +37,7 @@ export async function checkParts(
   await requireEnabled(ctx.db, definition);
   const manifest = await ctx.services.connectors.destination(definition);
   const secrets = secretFieldsOf(manifest);
-  refuseSecrets(entered, secrets, "configuration", Object.keys(propertiesOf(manifest.spec)));
+  refuseSecrets(entered, secrets, "configuration", openSettingsOf(manifest.spec));
   const credential = await findCredential();
   if (credential) {
     requireConnector(credential, definition.id);
@@ -48,7 +49,7 @@ export async function checkParts(
     definition,
     manifest,
     configuration,
-    credential ?? { metadata: {}, auth_type: "custom" },
+    credential ?? { metadata: {}, auth_type: "custom", secret_fields: [] },
   );
   return { definition, manifest, credential, configuration };
 }

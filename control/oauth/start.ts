@@ -5,11 +5,12 @@ import {
   type OAuthClient,
 } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
-import { refuseSecrets, secretFieldsOf } from "../connectors/configuration.ts";
+import { refuseSecrets } from "../connectors/configuration.ts";
 import { type ConnectorDefinition, requireEnabled } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
 import { IdInput, Name, workspaceInput } from "../contract/schemas.ts";
+import { secretFieldsOf } from "../contract/secret-settings.ts";
 import { operatorClient } from "../credentials/account.ts";
 import { type CredentialRow, findLiving, requireConnector } from "../credentials/rows.ts";
 import { findSource } from "../sources/rows.ts";

@@ -243,12 +243,12 @@ describe("what cannot be added is told with its place:", () => {
       /none of its settings is a secret/,
     ],
     [
-      "a secret within an object",
+      "a secret within a list",
       manifest.replace(
         "api_token: {",
-        "more: { type: object, title: More, properties: { key: { type: string, title: Key, airbyte_secret: true } } }\n      api_token: {",
+        "more: { type: array, title: More, items: { type: string, airbyte_secret: true } }\n      api_token: {",
       ),
-      /its setting more is an object with a secret in it/,
+      /holds a secret where only properties may/,
     ],
   ])("%s", async (_, text, problem) => {
     const { status, body } = await add(text, "faulty");

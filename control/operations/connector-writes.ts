@@ -10,7 +10,6 @@ import {
   removeConnector,
   versionAfter,
 } from "../connectors/added.ts";
-import { secretFieldsOf } from "../connectors/configuration.ts";
 import { tellAdded } from "../connectors/follow.ts";
 import type { GivenImage } from "../connectors/images.ts";
 import type { InspectedConnector } from "../connectors/inspect.ts";
@@ -21,6 +20,7 @@ import { type ConnectorDefinition, namedConnector } from "../connectors/registry
 import { defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { Nullable, StrictObject, Version } from "../contract/schemas.ts";
+import { secretFieldsOf } from "../contract/secret-settings.ts";
 import type { Db } from "../store/database.ts";
 import { ImageFacts, ManifestFacts, toImageFacts, toManifestFacts } from "./connector-facts.ts";
 import { givenFields, toGiven, toNewer } from "./connector-given.ts";

@@ -1,7 +1,6 @@
 /** Connectors: what data can be fetched from and written to, and what each of them asks for. */
 import { type CatalogStream, connectorCategories, releaseStages } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
-import { secretFieldsOf } from "../connectors/configuration.ts";
 import { ConformanceSummary, summaryOf } from "../connectors/conformance.ts";
 import {
   accountFieldsOf,
@@ -26,6 +25,7 @@ import {
   StrictObject,
   Version,
 } from "../contract/schemas.ts";
+import { secretFieldsOf } from "../contract/secret-settings.ts";
 import { readCursor, toPage } from "../door/pages.ts";
 import { factsOf, ImageFacts, ManifestFacts, shownImage } from "./connector-facts.ts";
 

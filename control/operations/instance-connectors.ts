@@ -8,7 +8,6 @@ import {
   listAdded,
   removeConnector,
 } from "../connectors/added.ts";
-import { secretFieldsOf } from "../connectors/configuration.ts";
 import { GivenReport, keepReport } from "../connectors/conformance.ts";
 import { problemOf, tellAdded } from "../connectors/follow.ts";
 import { digestOf, type GivenImage } from "../connectors/images.ts";
@@ -18,6 +17,7 @@ import { MissingStreams, reachesOf } from "../connectors/reach.ts";
 import { refused } from "../connectors/refused.ts";
 import { defineOperatorRead, defineOperatorWrite } from "../contract/operation.ts";
 import { Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
+import { secretFieldsOf } from "../contract/secret-settings.ts";
 import type { Db } from "../store/database.ts";
 
 /** A declarative manifest in a request. Its name becomes part of an id. */

@@ -8,16 +8,11 @@ import {
   type JsonObject,
   type Manifest,
 } from "svc-connectors/host";
-import {
-  checkBaseUrlOf,
-  propertiesOf,
-  refuseSecrets,
-  refuseSecretValues,
-  secretFieldsOf,
-} from "../connectors/configuration.ts";
+import { checkBaseUrlOf, refuseSecrets, refuseSecretValues } from "../connectors/configuration.ts";
 import { requireEnabled } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
+import { openSettingsOf, secretFieldsOf } from "../contract/secret-settings.ts";
 import { noteOutcome } from "../credentials/outcome.ts";
 import { type CredentialRow, requireUsable } from "../credentials/rows.ts";
 import { checkSettings } from "../sources/settings.ts";
@@ -47,7 +42,7 @@ export async function checkDestinationParts(
   // The rules for settings look at the spec and the base URL only.
   const described = manifest as unknown as Manifest;
   const secrets = secretFieldsOf(described);
-  refuseSecrets(entered, secrets, "configuration", Object.keys(propertiesOf(manifest.spec)));
+  refuseSecrets(entered, secrets, "configuration", openSettingsOf(manifest.spec));
   const credential = await findCredential();
   if (!credential) throw refuseField("validation_failed", "credentialHandle", "is missing");
   const takes = builtInActivations.find((one) => one.type === type)?.credentialsOf ?? [];

@@ -1,13 +1,8 @@
 import type { JsonObject, Manifest } from "svc-connectors/host";
-import {
-  baseUrlField,
-  checkBaseUrlOf,
-  propertiesOf,
-  refuseSecrets,
-  secretFieldsOf,
-} from "../connectors/configuration.ts";
+import { baseUrlField, checkBaseUrlOf, refuseSecrets } from "../connectors/configuration.ts";
 import { type ConnectorDefinition, requireEnabled } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
+import { openSettingsOf, secretFieldsOf } from "../contract/secret-settings.ts";
 import { type CredentialRow, requireConnector, requireUsable } from "../credentials/rows.ts";
 import { checkSettings } from "./settings.ts";
 
@@ -46,7 +41,7 @@ export async function checkParts(
     entered,
     secretFieldsOf(manifest),
     "configuration",
-    Object.keys(propertiesOf(manifest.spec)),
+    openSettingsOf(manifest.spec),
     definition.credentialPath,
   );
   if (field !== undefined && Object.hasOwn(configuration, field))

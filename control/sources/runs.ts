@@ -6,6 +6,7 @@ import type { CheckResult, JsonObject, Manifest, VerbOptions } from "svc-connect
 import type { ConnectorDefinition } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
+import { withSecrets } from "../contract/secret-settings.ts";
 import { openAccount } from "../credentials/account.ts";
 import { noteOutcome } from "../credentials/outcome.ts";
 import { type CredentialRow, requireConnector, requireUsable } from "../credentials/rows.ts";
@@ -45,7 +46,8 @@ export async function openRun(
   const secret = await openSecret(ctx, definition, credential, purpose);
   // Settings that go with the secrets count over the source's: the region of an account, the host
   // to which a token is bound.
-  const config = { ...configuration, ...(credential.metadata as JsonObject), ...secret.fields };
+  const settings = { ...configuration, ...(credential.metadata as JsonObject) };
+  const config = withSecrets(settings, secret.fields, manifest.spec);
   const account = await openAccount(ctx, manifest, credential, secret, config);
   const { tokens } = account;
   return {

@@ -9,9 +9,9 @@ import {
   type JsonObject,
   type JsonValue,
 } from "svc-connectors/host";
-import { propertiesOf, secretFieldsOf } from "../connectors/configuration.ts";
 import type { AnyManifest, ConnectorDefinition } from "../connectors/registry.ts";
 import { refuseFields } from "../contract/reasons.ts";
+import { propertiesOf, withObjects, withoutSecrets } from "../contract/secret-settings.ts";
 import type { CredentialRow } from "../credentials/rows.ts";
 import { safeName } from "../door/json-body.ts";
 
@@ -26,15 +26,22 @@ export function checkSettings(
   { sourceRules }: ConnectorDefinition,
   manifest: AnyManifest,
   configuration: JsonObject,
-  { metadata, auth_type }: Pick<CredentialRow, "metadata" | "auth_type">,
+  {
+    metadata,
+    auth_type,
+    secret_fields,
+  }: Pick<CredentialRow, "metadata" | "auth_type" | "secret_fields">,
 ): void {
   // The client of an account that was connected is the operator's.
   const isConnected = auth_type === "oauth2" && !("syncModes" in manifest);
   const client = isConnected ? Object.values(findAccount(manifest)?.client ?? {}) : [];
-  const schema = withoutSettings(manifest.spec, [...secretFieldsOf(manifest), ...client]);
+  const schema = withoutSettings(withoutSecrets(manifest.spec), client);
   const known = Object.keys(propertiesOf(schema));
   const brought = Object.entries(metadata as JsonObject).filter(([name]) => known.includes(name));
-  const whole = copyJson({ ...Object.fromEntries(brought), ...configuration });
+  // An object in which there are secrets alone is the credential's to bring.
+  const whole = copyJson(
+    withObjects({ ...Object.fromEntries(brought), ...configuration }, secret_fields, manifest.spec),
+  );
   const rules = sourceRules ? { allOf: [sourceRules] } : {};
   const faults = [
     ...brought

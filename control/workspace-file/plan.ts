@@ -1,5 +1,6 @@
 /** Compares a workspace file with a workspace: what is to be made, changed and deleted. */
 import { isSecretName, type JsonObject, type JsonValue, suggestion } from "svc-connectors/host";
+import { openSettingsOf } from "../contract/secret-settings.ts";
 import type { Api, Resource } from "./api.ts";
 import { type Difference, differencesOf } from "./differences.ts";
 import type { Inventory } from "./inventory.ts";
@@ -163,7 +164,7 @@ async function factsOf(file: ReadFile, api: Api, faults: Fault[]) {
       }
       facts.set(connector, {
         secretFields: spec.secret_fields,
-        settings: Object.keys(spec.connection_specification?.properties ?? {}),
+        settings: openSettingsOf(spec.connection_specification ?? {}),
         secretsPath:
           spec.auth.type === "oauth2" || spec.auth.start_path === null
             ? "/credentials"
@@ -176,21 +177,27 @@ async function factsOf(file: ReadFile, api: Api, faults: Fault[]) {
 /** Secrets where settings belong: nothing of the file is shown before they are refused. */
 function secretFaults(file: ReadFile, connectors: ReadonlyMap<string, ConnectorFacts>): Fault[] {
   const faults: Fault[] = [];
-  const look = (value: JsonValue | undefined, path: Path, facts: ConnectorFacts | undefined) => {
+  const look = (
+    value: JsonValue | undefined,
+    path: Path,
+    facts: ConnectorFacts | undefined,
+    around = "",
+  ) => {
     if (typeof value === "string" && /:\/\/[^/\s?#]*@/.test(value))
       faults.push({ path, problem: "holds a name or a password in an address" });
     if (typeof value !== "object" || value === null) return;
     for (const [name, inner] of Object.entries(value)) {
-      const isDeclared = facts?.settings.includes(name) === true;
+      const setting = around === "" ? name : `${around}.${name}`;
+      const isDeclared = facts?.settings.includes(setting) === true;
       const isSecret =
-        facts?.secretFields.includes(name) === true ||
+        facts?.secretFields.includes(setting) === true ||
         (isSecretName(name, "mention") && !isDeclared && !Array.isArray(value));
       if (isSecret && inner !== null && inner !== "")
         faults.push({
           path: [...path, name],
           problem: "is a secret: it belongs to the secrets of a credential, by reference",
         });
-      else look(inner, [...path, name], facts);
+      else look(inner, [...path, name], facts, setting);
     }
   };
   for (const section of [

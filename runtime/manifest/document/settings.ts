@@ -1,5 +1,6 @@
 /** The settings of a manifest, its secrets marked. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
+import { schemaAlternatives } from "../../contract/spec.ts";
 import { invalid } from "./invalid.ts";
 import { plainSchema } from "./settings-schema.ts";
 
@@ -62,12 +63,22 @@ export function refreshTokenPath(updater: JsonValue): readonly string[] {
 }
 
 function mark(spec: JsonObject, chain: readonly string[], isMade: boolean): void {
-  let at: JsonValue | undefined = spec;
-  for (const name of chain) {
-    const properties: JsonValue | undefined = isJsonObject(at) ? at.properties : undefined;
-    at = isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-  }
-  if (isJsonObject(at)) at.airbyte_secret = true;
-  else if (!isMade && !JSON.stringify(spec).includes("oneOf"))
+  const found = chain.reduce((around, name) => around.flatMap((one) => partsOf(one, name)), [spec]);
+  for (const part of found) part.airbyte_secret = true;
+  // Of several forms one may be older than the specification: who chooses another one needs it not.
+  const hasForms = JSON.stringify(spec).includes('"oneOf"');
+  if (found.length === 0 && !isMade && !hasForms)
     throw invalid("spec", `has no setting ${chain.join(".")}, which an authenticator uses`);
+}
+
+/** The schemas of a property, in the alternatives of its object too. */
+function partsOf(schema: JsonObject, name: string): JsonObject[] {
+  const { properties } = schema;
+  const own =
+    isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  const alternatives = schemaAlternatives.flatMap((keyword) => schema[keyword] ?? []);
+  return [
+    ...(isJsonObject(own) ? [own] : []),
+    ...alternatives.filter(isJsonObject).flatMap((one) => partsOf(one, name)),
+  ];
 }
