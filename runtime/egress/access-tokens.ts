@@ -39,7 +39,7 @@ type BrokerTokenOptions = Pick<
 /**
  * Token endpoints answer in a second or not at all; a run that ends waits for a refresh under way.
  */
-const tokenTimeoutMs = 30_000;
+export const tokenTimeoutMs = 30_000;
 /** Providers lock out clients that keep asking. */
 export const maxTokenAttempts = 3;
 const never = new AbortController().signal;

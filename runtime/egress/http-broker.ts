@@ -15,7 +15,7 @@ import {
   writingMethods,
 } from "../wire/http-call.ts";
 import { withEither } from "./abort.ts";
-import { type AccessTokens, openAccessTokens } from "./access-tokens.ts";
+import { type AccessTokens, openAccessTokens, tokenTimeoutMs } from "./access-tokens.ts";
 import { type Authenticator, createAuthenticator, type PlainRequest } from "./auth.ts";
 import type { Broker, BrokerOptions } from "./broker.ts";
 import { checkCall } from "./check-call.ts";
@@ -28,6 +28,7 @@ import {
   isSameOrigin,
   mintingPlaces,
 } from "./placeholder-access.ts";
+import { unlimited } from "./rate-limit.ts";
 import { checkHeaders } from "./request-headers.ts";
 import { declaredUrl, isUnder, portOf, requestUrl, resolveBaseUrl } from "./request-url.ts";
 import { acceptEncoding, createCookieWatch, defaultMaxResponseBytes } from "./response.ts";
@@ -110,11 +111,8 @@ export function createHttpBroker(options: BrokerOptions): Broker {
       ledger: options.ledger,
     },
   );
-  const queue = createSendQueue({
-    slots: createSlots(concurrency),
-    limiter,
+  const shared = {
     waiting,
-    transport,
     readOutcome: createOutcomeReader(
       declaration,
       origins ? isSameOrigin : (target) => isUnder(base, target),
@@ -124,21 +122,40 @@ export function createHttpBroker(options: BrokerOptions): Broker {
     ),
     watchCookies: createCookieWatch(secrets),
     onRequest: options.onRequest ?? (() => undefined),
+  };
+  const queue = createSendQueue({
+    ...shared,
+    slots: createSlots(concurrency),
+    limiter,
+    transport,
   });
   const fill = (request: TransportRequest) =>
     placeholders ? fillRequest(request, placeholders, secrets) : request;
   const attempt = createAttempt({ auth, tokens, queue, writer, fill });
 
   const signCall = createCallSigner(placeholders);
+  const places = mintingPlaces(declaration.placeholders, config, spec, settings).flatMap(
+    ({ url, rotates }) => (rotates ? [{ url, rotates }] : []),
+  );
+  // While tokens are asked for others wait who have this account, in other processes too: that
+  // request stands in no line.
+  const tokenTransport = createTransport({
+    ...{ settings, seams, port: portOf(base), isLocal, connections: 1 },
+    limits: { ...limits, totalTimeoutMs: Math.min(limits.totalTimeoutMs, tokenTimeoutMs) },
+  });
+  const tokenQueue = createSendQueue({
+    ...shared,
+    slots: createSlots(1),
+    limiter: unlimited,
+    transport: tokenTransport,
+  });
+  const renew = createAttempt({ auth, tokens, queue: tokenQueue, writer, fill });
   const rotating =
     placeholders &&
     createRotatingTokens({
-      ...{ config, placeholders, secrets, clock },
-      places: mintingPlaces(declaration.placeholders, config, spec, settings).flatMap(
-        ({ url, rotates }) => (rotates ? [{ url, rotates }] : []),
-      ),
+      ...{ config, placeholders, secrets, clock, places },
       ...{ retry: policy, closing: closing.signal, store: options.tokens },
-      send: (plain, signal, sending) => attempt(plain, tokenErrorStatuses, signal, sending),
+      send: (plain, signal, sending) => renew(plain, tokenErrorStatuses, signal, sending),
     });
 
   async function request(
@@ -180,14 +197,14 @@ export function createHttpBroker(options: BrokerOptions): Broker {
       });
     },
     get requestCount() {
-      return queue.requestCount;
+      return queue.requestCount + tokenQueue.requestCount;
     },
     async close() {
       if (!closing.signal.aborted) release();
       closing.abort();
       await tokens?.close();
       await rotating?.settled();
-      await transport.close();
+      await Promise.all([transport.close(), tokenTransport.close()]);
     },
   };
 }

@@ -17,6 +17,15 @@ export interface RateLimiter {
   refused(): void;
 }
 
+/** Lets everything through. */
+export const unlimited: RateLimiter = {
+  async take(signal) {
+    if (signal.aborted) throw new ConnectorError("CANCELLED");
+    return { answered() {}, failed() {} };
+  },
+  refused() {},
+};
+
 export interface RateLimiterOptions extends RateBudgetOptions {
   readonly maxWaitMs: number;
   /** Where other processes with this credential count too. */

@@ -119,13 +119,18 @@ test("a token that the host signs is made anew for each run, with the key of tha
 });
 
 /** A provider that replaces its tokens with each refresh, and a manifest that is read there. */
-async function openRotating(store: (refreshToken: string) => TokenStore | undefined) {
+async function openRotating(
+  store: (refreshToken: string) => TokenStore | undefined,
+  { budget = "", refused = "" } = {},
+) {
   const folder = await mkdtemp(join(tmpdir(), "svc-manifest-tokens-"));
   const origin = "https://api.example.com";
   const text = rotatingManifest({ login: `${origin}/token`, api: origin });
-  await writeFile(join(folder, "items.yaml"), text);
+  await writeFile(join(folder, "items.yaml"), `${text}${budget}`);
   let count = 0;
   const provider = await startProvider(({ url, headers }, response) => {
+    if (refused !== "" && headers.authorization?.endsWith(refused))
+      return answerJson(response, 401, {});
     if (url !== "/token")
       return answerJson(response, 200, { id: "1", token: headers.authorization?.slice(7) });
     count++;
@@ -186,6 +191,33 @@ test("a refresh token that changes is kept before what came with it is used, and
   );
   expect(asked).toEqual([secret, `Bearer ${minted}1`, `${session}1`, `Bearer ${minted}2`]);
   expect(saved).toEqual([`1 requests: ${session}1`, `3 requests: ${session}2`]);
+});
+
+test("new tokens are asked for at once, however long the connector's own requests have to wait", async () => {
+  const heldMs: number[] = [];
+  const holdsOneRequest = `
+api_budget: { type: HTTPAPIBudget, policies: [{ type: FixedWindowCallRatePolicy, period: PT1H, call_limit: 1, matchers: [] }] }
+`;
+  const toStore = (refreshToken: string): TokenStore => ({
+    ...createMemoryTokenStore({ refreshToken }),
+    async exclusively(work) {
+      const takenMs = items.clock.now();
+      const made = await work();
+      heldMs.push(items.clock.now() - takenMs);
+      return made;
+    },
+  });
+  // The first token is refused by the only request that the limit leaves for an hour.
+  await using items = await openRotating(toStore, {
+    budget: holdsOneRequest,
+    refused: `${minted}1`,
+  });
+  const begunMs = items.clock.now();
+  expect((await items.read()).status).toBe("succeeded");
+  expect(items.received.map(({ url }) => url)).toEqual(["/token", "/items", "/token", "/items"]);
+  expect(heldMs).toHaveLength(2);
+  for (const ms of heldMs) expect(ms).toBeLessThan(60_000);
+  expect(items.clock.now() - begunMs).toBeGreaterThan(3_590_000);
 });
 
 test("what cannot be kept is not used: the next run goes on with the token that is kept", async () => {
