@@ -20,14 +20,6 @@ const installed =
 /** Who imports it has something to set up first: runtime/image/authority.ts. */
 const prepared = new Set(["@peculiar/x509"]);
 
-/**
- * Of packages whose entry loads all that they have: the files of names that are asked for alone. A
- * run that sends a request needs no more of undici, and starts without its other half.
- */
-const ownFiles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  undici: { Agent: "undici/lib/dispatcher/agent.js" },
-};
-
 /** What bundled packages read beside themselves, by its place there. */
 const files = {
   "llhttp/llhttp.wasm": "node_modules/@mswjs/interceptors/lib/node/llhttp/llhttp.wasm",
@@ -77,13 +69,10 @@ async function readModule(path: string, uses: Uses): Promise<ImportedModule> {
   const references: Reference[] = [];
   const note = ({ start, end, value }: Node, names: readonly string[]) => {
     if (typeof value !== "string" || installed.test(value)) return;
-    const [only = "", ...others] = names;
-    const own = others.length === 0 ? ownFiles[value]?.[only] : undefined;
-    const source = own ?? value;
-    references.push({ start, end, source });
-    const all = uses.get(source) ?? new Set();
-    for (const name of names) all.add(own ? `default as ${name}` : name);
-    uses.set(source, all);
+    references.push({ start, end, source: value });
+    const all = uses.get(value) ?? new Set();
+    for (const name of names) all.add(name);
+    uses.set(value, all);
   };
   const parsed = parseAst(text);
   visit(parsed, (node) => {
