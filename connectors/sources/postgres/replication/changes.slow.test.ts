@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock, Output, Row, SelectedStream, Stream } from "svc-connectors";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createScaledClock } from "../../../../runtime/host/clock.ts";
 import {
   findPostgres,
   type PostgresDatabase,
@@ -80,6 +81,7 @@ interface Known {
 function createTables(database: PostgresDatabase, settings: PostgresSettings, clock?: Clock) {
   const tables = new Map<string, Map<string, Known>>();
   const states = new Map<string, PostgresState>();
+  const logged: string[] = [];
   let read = 0;
 
   const apply = (stream: Stream, row: Row) => {
@@ -95,6 +97,8 @@ function createTables(database: PostgresDatabase, settings: PostgresSettings, cl
 
   return {
     states,
+    /** What the runs have logged. */
+    logged,
     get readCount() {
       return read;
     },
@@ -138,6 +142,7 @@ function createTables(database: PostgresDatabase, settings: PostgresSettings, cl
           failures.push(error);
         }
       }
+      logged.push(...run.logged.map(({ message }) => message));
       return failures;
     },
   };
@@ -299,7 +304,9 @@ describe.skipIf(findPostgres() === undefined)("changes from the log", () => {
       try {
         committing = database.query("SET synchronous_commit = on; UPDATE t SET v = 2 WHERE id = 2");
         await untilWaiting(database);
+        expect(tables.logged.join()).not.toContain("standby");
         expect(await tables.run()).toEqual([]);
+        expect(tables.logged.join()).toMatch(/A commit waits for .* synchronous_standby_names/);
       } finally {
         await setStandby(database, "");
         await committing;
@@ -698,6 +705,37 @@ describe.skipIf(findPostgres() === undefined)("changes from the log", () => {
       expect(reasonOf(foreign)).toMatch(/choose another name/);
       const unidentified = await check(login.username, { publication: "svc", slot: newSlot() });
       expect(reasonOf(unidentified)).toMatch(/no table with a primary key/);
+    });
+
+    test("that standby servers hold back is told of with their names, and goes on when they are back", async ({
+      skip,
+    }) => {
+      const one = await open(newSlot());
+      const [{ version } = {}] = await one.database.query(
+        "SELECT current_setting('server_version_num')::int AS version",
+      );
+      if (Number(version) < 170_000)
+        skip("PostgreSQL 17 and later have synchronized_standby_slots");
+      await one.database.query(
+        `SELECT pg_create_logical_replication_slot('${one.slot}', 'pgoutput', false, false, true), pg_create_physical_replication_slot('replica_away')`,
+      );
+      const settings = { replication: { publication: "svc", slot: one.slot } };
+      const tables = createTables(one.database, settings, createScaledClock(1_000));
+      expect(await tables.run()).toEqual([]);
+      const setStandbys = async (names: string) => {
+        await one.database.query(`ALTER SYSTEM SET synchronized_standby_slots = '${names}'`);
+        await one.database.query("SELECT pg_reload_conf()");
+      };
+      await one.database.query("INSERT INTO t VALUES (3, 3)");
+      await setStandbys("replica_away");
+      const failures = await tables.run();
+      await setStandbys("");
+      await one.database.query("SELECT pg_drop_replication_slot('replica_away')");
+      expect(failures).toMatchObject([
+        { code: "PROVIDER_TIMEOUT", details: { phase: expect.stringContaining("replica_away") } },
+      ]);
+      expect(await tables.run()).toEqual([]);
+      expect(tables.rows("t")).toHaveLength(3);
     });
 
     test("the password stays in the host", async () => {

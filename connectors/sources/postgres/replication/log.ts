@@ -6,6 +6,7 @@ import { type Change, type ChangeDecoder, createChangeDecoder, type Relation } f
 import { tableKey } from "./server.ts";
 import { followSlot, openReplication, type SlotPiece } from "./session.ts";
 import type { Replication } from "./settings.ts";
+import type { StandbyWatch } from "./standby.ts";
 
 /** A change of a row, or of all of them. */
 export type RowChange = Extract<Change, { kind: "insert" | "update" | "delete" | "truncate" }>;
@@ -30,6 +31,7 @@ export interface LogPart {
 
 export interface LogOptions {
   readonly settings: Replication;
+  readonly standbys: StandbyWatch;
   /** What the server may forget. */
   readonly confirmed: bigint;
   /** The tables that are read in this run, in any order. */
@@ -44,6 +46,8 @@ export type LogEnd = Pick<Moment, "lsn" | "canSee">;
 export interface ChangeLog {
   /** Where the last table ended, once its changes have come; with the same end, each ends there. */
   readonly border: bigint;
+  /** The transaction that cannot be seen, before which it has ended. */
+  readonly unseen: number | undefined;
   /**
    * The changes of a table from a place on, as they come; each is valid until the next one. Reading
    * the log for one table keeps those of others, as far as they are few: mostly the server is asked
@@ -89,7 +93,9 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
   const waiting = new Map(options.parts.map(({ table, from }) => [table, from]));
   let { begun } = options;
   let border = 0n;
+  let unseen: number | undefined;
   let reader: Reader | undefined;
+  let failure: unknown;
   /** Of tables that are still to be asked for: all that the reader has given of them. */
   const stores = new Map<string, Store>();
   let keptBytes = 0;
@@ -99,8 +105,12 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
     get border() {
       return border;
     },
+    get unseen() {
+      return unseen;
+    },
     async *changesOf(table, from, end) {
       border = end.lsn;
+      unseen = undefined;
       waiting.delete(table);
       const store = stores.get(table);
       remove(table);
@@ -114,6 +124,8 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
   };
 
   async function close(): Promise<void> {
+    // One that is still waited for cannot be closed.
+    if (failure !== undefined) return;
     const closing = reader;
     reader = undefined;
     await closing?.pieces.return(undefined);
@@ -164,6 +176,19 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
     };
   }
 
+  /** Who gives up waiting leaves the slot as it is: it ends with the run. */
+  async function nextOf({ pieces }: Reader): Promise<IteratorResult<SlotPiece>> {
+    if (failure !== undefined) throw failure;
+    const asked = pieces.next();
+    try {
+      return await options.standbys.until(asked);
+    } catch (error) {
+      asked.catch(() => undefined);
+      failure = error;
+      throw error;
+    }
+  }
+
   async function* readOn(
     table: string,
     from: bigint,
@@ -187,7 +212,10 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
         const end = places[one.at + 1] as number;
         const change = decode(bytes, start, end);
         if (change.kind === "begin") {
-          if (!canSee(change.xid) && change.lsn < border) border = change.lsn;
+          if (!canSee(change.xid) && change.lsn < border) {
+            border = change.lsn;
+            unseen = change.xid;
+          }
           one.reached = change.lsn;
           isOver = change.lsn >= border;
           if (isOver) return;
@@ -217,15 +245,19 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
 
     while (!isOver && one.reached < border) {
       if (!one.piece) {
-        const step = await one.pieces.next();
+        const step = await nextOf(one);
         if (step.done) return;
         one.piece = step.value;
         one.at = 0;
       }
+      if (one.piece.places.length > 0) options.standbys.hasProgress();
       yield itemsOf(one.piece);
       if (one.at < one.piece.places.length) continue;
       const { reached = 0n } = one.piece;
-      if (reached > one.reached) one.reached = reached;
+      if (reached > one.reached) {
+        one.reached = reached;
+        options.standbys.hasProgress();
+      }
       one.piece = undefined;
     }
   }

@@ -41,6 +41,7 @@ import {
   replicationFailure,
 } from "./session.ts";
 import { addedColumns, type Replication } from "./settings.ts";
+import { warnOfWaitingCommit, watchStandbys } from "./standby.ts";
 import { type BegunPieces, untilChange } from "./wait.ts";
 
 type Beginning = StreamBeginning<Stream, State>;
@@ -94,8 +95,19 @@ export async function* readChanges(
   const changes = log.changesOf(table, parseLsn(base), moment);
   yield* toOutput(ctx, session, moment, stream, changes, stateAt);
   run.left.delete(table);
-  if (run.left.size === 0) moment.end();
+  if (run.left.size === 0) await endRun(ctx, session, run);
   yield checkpoint(stateAt(formatLsn(log.border)));
+}
+
+async function endRun(
+  ctx: PostgresContext,
+  session: Session,
+  { current, log: { unseen: xid } }: ChangeRun,
+): Promise<void> {
+  current.get().end();
+  const { slot } = ctx.config.replication ?? {};
+  if (xid !== undefined && slot !== undefined)
+    await warnOfWaitingCommit(ctx, session, { slot, xid });
 }
 
 /** The state of nothing: the next run reads all rows, beside those that are there. */
@@ -295,6 +307,7 @@ async function openRun(
       current: createCurrentMoment(ctx, moment),
       log: createChangeLog(ctx, {
         settings,
+        standbys: watchStandbys(ctx, session, settings.slot),
         confirmed,
         parts: [...known, ...copied],
         begun: begun?.pieces,

@@ -1,0 +1,102 @@
+/** Changes that are held back, since the server lets standby servers go first. */
+import { escapeLiteral } from "pg";
+import { ConnectorError } from "svc-connectors";
+import type { Session } from "../api.ts";
+import type { PostgresContext } from "../spec.ts";
+import { parseVisible } from "./moment.ts";
+
+/** Watches a slot that is read. */
+export interface StandbyWatch {
+  /** The slot has gone on. */
+  hasProgress(): void;
+  /**
+   * What was asked of the slot.
+   * @throws PROVIDER_TIMEOUT when standby servers hold it back for too long
+   */
+  until<T>(asked: Promise<T>): Promise<T>;
+}
+
+/** After so long without progress the server is asked for the reason, again and again. */
+const lookMs = 20_000;
+/** A standby server that is restarted is back by then. */
+const maxHeldMs = 300_000;
+
+/**
+ * PostgreSQL 17 and later: of a slot that is to survive a failover nothing is told that the standby
+ * servers of a setting do not have yet. One that is away holds the log back without end.
+ * @see https://www.postgresql.org/docs/current/runtime-config-replication.html#GUC-SYNCHRONIZED-STANDBY-SLOTS (read 2026-11)
+ * @param session not in use while the slot is waited for
+ */
+export function watchStandbys(
+  { clock, log }: PostgresContext,
+  session: Session,
+  slot: string,
+): StandbyWatch {
+  let lookedAt = clock.now();
+  let heldSince: number | undefined;
+
+  const look = async () => {
+    lookedAt = clock.now();
+    const standbys = await standbysBefore(session, slot);
+    if (standbys === undefined) heldSince = undefined;
+    else if (heldSince === undefined) {
+      heldSince = lookedAt - lookMs;
+      log.warn(
+        "The server holds the changes back until standby servers have them. Bring those of synchronized_standby_slots back, or take them out of that setting.",
+        { slot, standbys },
+      );
+    } else if (lookedAt - heldSince >= maxHeldMs)
+      throw new ConnectorError("PROVIDER_TIMEOUT", {
+        phase: `the standby servers of synchronized_standby_slots, ${standbys}, hold the replication slot back`,
+      });
+  };
+
+  return {
+    hasProgress() {
+      lookedAt = clock.now();
+      heldSince = undefined;
+    },
+    async until(asked) {
+      while (!clock.standsStill) {
+        const waiting = new AbortController();
+        const quiet = clock.sleep(lookedAt + lookMs - clock.now(), waiting.signal).then(
+          () => true,
+          () => false,
+        );
+        try {
+          if (!(await Promise.race([asked.then(() => false), quiet]))) break;
+        } finally {
+          waiting.abort();
+        }
+        await look();
+      }
+      return await asked;
+    },
+  };
+}
+
+/** Warns where a run has ended before a transaction whose commit still waits for a standby server. */
+export async function warnOfWaitingCommit(
+  { log }: PostgresContext,
+  { client }: Session,
+  { slot, xid }: { readonly slot: string; readonly xid: number },
+): Promise<void> {
+  const { rows } = await client.query<{ visible: string; standbys: string }>(
+    `SELECT pg_catalog.txid_current_snapshot()::text AS visible, pg_catalog.current_setting('synchronous_standby_names') AS standbys`,
+  );
+  const [{ visible = "", standbys = "" } = {}] = rows;
+  if (standbys === "" || parseVisible(visible)(xid)) return;
+  log.warn(
+    "A commit waits for a standby server: its changes, and those behind it, are read once it is done. Bring the servers of synchronous_standby_names back, or take them out of that setting.",
+    { slot, standbys },
+  );
+}
+
+/** The standby servers that a slot waits for, as the setting has them; undefined: it does not. */
+async function standbysBefore({ client }: Session, slot: string): Promise<string | undefined> {
+  const { rows } = await client.query<{ standbys: string | null }>(`
+    SELECT pg_catalog.current_setting('synchronized_standby_slots', true) AS standbys
+    FROM pg_catalog.pg_replication_slots s JOIN pg_catalog.pg_stat_activity a ON a.pid = s.active_pid
+    WHERE s.slot_name = ${escapeLiteral(slot)} AND a.wait_event = 'WaitForStandbyConfirmation'`);
+  return rows[0]?.standbys ?? undefined;
+}
