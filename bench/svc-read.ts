@@ -47,6 +47,8 @@ const summary = await host.read(
   createAirbyteSink(write, createMessageWriter(write, systemClock)),
 );
 clearInterval(sampling);
+// A read that fails is quick, and no figure.
+if (summary.status !== "succeeded") process.exitCode = 1;
 const peakMb = { host: Math.round(process.resourceUsage().maxRSS / 1024), worker: workerPeakMb };
 process.stderr.write(
   `${JSON.stringify({ status: summary.status, records: summary.recordCount, peakMb })}\n`,
