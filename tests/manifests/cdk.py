@@ -4,6 +4,7 @@ One process for all of them: importing the package takes seconds. Standard input
 for each reading, lines of standard output that begin with RESULT have its messages; the clock stands
 still at the time that is the argument, and no wait takes time.
 """
+import functools
 import json
 import logging
 import os
@@ -33,6 +34,8 @@ class FactoryWithoutCache(declarative.ModelToComponentFactory):
 
 
 declarative.ModelToComponentFactory = FactoryWithoutCache
+# The schema of manifests, 6,000 lines of YAML, which it reads for every source.
+declarative.get_declarative_component_schema = functools.cache(declarative.get_declarative_component_schema)
 logging.disable(logging.CRITICAL)
 
 
