@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock, Output, Row, SelectedStream, Stream } from "svc-connectors";
+import { createScaledClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createScaledClock } from "../../../../runtime/host/clock.ts";
 import {
   findPostgres,
   type PostgresDatabase,
