@@ -26,7 +26,7 @@ export const Secrets = Type.Unsafe<Readonly<Record<string, string>>>({
   additionalProperties: { type: "string" },
   minProperties: 1,
   description:
-    "The connector's secret settings, by the names of its spec. They are never given back.",
+    "The connector's secret settings, by the names in secret_fields of its spec: one within an object by its path, credentials.client_secret. They are never given back.",
 });
 
 /**
