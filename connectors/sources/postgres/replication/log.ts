@@ -124,6 +124,7 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
   };
 
   async function close(): Promise<void> {
+    options.standbys.rest();
     // One that is still waited for cannot be closed.
     if (failure !== undefined) return;
     const closing = reader;
@@ -184,6 +185,7 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
       return await options.standbys.until(asked);
     } catch (error) {
       asked.catch(() => undefined);
+      options.standbys.rest();
       failure = error;
       throw error;
     }

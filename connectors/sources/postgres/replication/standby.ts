@@ -14,6 +14,8 @@ export interface StandbyWatch {
    * @throws PROVIDER_TIMEOUT when standby servers hold it back for too long
    */
   until<T>(asked: Promise<T>): Promise<T>;
+  /** Nobody waits for the slot for now. */
+  rest(): void;
 }
 
 /** After so long without progress the server is asked for the reason, again and again. */
@@ -34,6 +36,23 @@ export function watchStandbys(
 ): StandbyWatch {
   let lookedAt = clock.now();
   let heldSince: number | undefined;
+
+  let sleeping: AbortController | undefined;
+  let wake = () => {};
+
+  /** One sleep for many pieces: they come by the thousands. */
+  const sleep = () => {
+    if (sleeping) return;
+    const own = new AbortController();
+    sleeping = own;
+    clock.sleep(lookedAt + lookMs - clock.now(), own.signal).then(
+      () => {
+        if (sleeping === own) sleeping = undefined;
+        wake();
+      },
+      () => undefined,
+    );
+  };
 
   const look = async () => {
     lookedAt = clock.now();
@@ -57,20 +76,20 @@ export function watchStandbys(
       heldSince = undefined;
     },
     async until(asked) {
-      while (!clock.standsStill) {
-        const waiting = new AbortController();
-        const quiet = clock.sleep(lookedAt + lookMs - clock.now(), waiting.signal).then(
-          () => true,
-          () => false,
-        );
-        try {
-          if (!(await Promise.race([asked.then(() => false), quiet]))) break;
-        } finally {
-          waiting.abort();
-        }
-        await look();
+      if (clock.standsStill) return await asked;
+      for (;;) {
+        sleep();
+        const isAwake = await new Promise<boolean>((resolve, reject) => {
+          wake = () => resolve(true);
+          asked.then(() => resolve(false), reject);
+        });
+        if (!isAwake) return await asked;
+        if (clock.now() - lookedAt >= lookMs) await look();
       }
-      return await asked;
+    },
+    rest() {
+      sleeping?.abort();
+      sleeping = undefined;
     },
   };
 }
