@@ -67,9 +67,9 @@ export default defineSource({
     const user = (await ctx.http.get(["user"])).json<{ data?: { id?: unknown } } | null>();
     if (user?.data?.id === undefined)
       throw new ConnectorError("RESPONSE_INVALID", { reason: "the user has no id" });
-    const lists = await ctx.http.get(["email-lists"], { query: { per_page: 1 }, accept: [403] });
-    if (lists.status === 403)
-      throw new ConnectorError("PERMISSION_DENIED", { reason: "the token may only send" });
+    const lists = await ctx.http
+      .get(["email-lists"], { query: { per_page: 1 } })
+      .catch(toMissingRight);
     toPage(lists, 1);
   },
   async *read(ctx, { name, syncMode }, saved) {
@@ -196,6 +196,13 @@ function queryOf(stream: MailerStream, { campaign_status }: Config) {
     sort: "-sent",
     "filter[status]": campaign_status === "all" ? undefined : campaign_status,
   };
+}
+
+/** Whom the provider lets in without the right to read has a token for sending. */
+function toMissingRight(error: unknown): never {
+  if (error instanceof ConnectorError && error.code === "PERMISSION_DENIED")
+    throw new ConnectorError("PERMISSION_DENIED", { reason: "the token may only send" });
+  throw error;
 }
 
 /**

@@ -230,6 +230,10 @@ async function listTimesInStatus(ctx: TaskappContext, tasks: readonly ApiRow[]):
       throw new ConnectorError("RESPONSE_INVALID", {
         reason: "a task's times lack the current status",
       });
+    if (!Array.isArray(times.status_history))
+      throw new ConnectorError("RESPONSE_INVALID", {
+        reason: "a task's times lack the statuses before",
+      });
     const current = times.current_status as ApiRow;
     const total = (current.total_time ?? {}) as ApiRow;
     rows.push({
