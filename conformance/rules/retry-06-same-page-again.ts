@@ -1,8 +1,10 @@
 import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
+import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
+  movingNames,
   type RequestPlace,
   refuse,
   requestKey,
@@ -77,9 +79,12 @@ async function samePages(
     ({ request }) => request.index >= place.at && request.index <= place.at + 1,
   );
   const isSuccess = observation.outcome.status === "succeeded";
-  const expected = countKeys(place.whole.exchanges.map(({ request }) => requestKey(request)));
-  const given = countKeys(observation.exchanges.map(({ request }) => requestKey(request)));
-  const refused = requestKey(place.exchange.request);
+  const later = await undisturbedLater(lab, place);
+  const moving = movingNames(place.whole, later);
+  const keysOf = ({ exchanges }: Observation) =>
+    countKeys(exchanges.map(({ request }) => requestKey(request, moving)));
+  const [expected, given] = [keysOf(place.whole), keysOf(observation)];
+  const refused = requestKey(place.exchange.request, moving);
   const skipped = [...expected].filter(
     ([key, count]) => (given.get(key) ?? 0) < count + (key === refused ? 1 : 0),
   );
@@ -110,8 +115,7 @@ async function samePages(
         )} was not asked for any more. Expected: every page once, the refused one twice.`,
       evidence,
     );
-  const steady = await undisturbedLater(lab, place);
-  for (const stale of staleIn(tries, place, steady))
+  for (const stale of staleIn(tries, place, later))
     report.fail(
       `${name}: ${stale.where} is the same ${stale.waitedText} later, though it depends on the time. Expected: made anew for each try.`,
       evidence,

@@ -143,23 +143,55 @@ export function triesOf({ exchanges }: Observation, at: number): Exchange[] {
 /** Parameters that are made anew for each try. */
 export const freshNames = /^(?:oauth_|api_|auth_|x-)?(?:ts|timestamp|nonce|sig|sign|signature)$/i;
 
-/** Identifies a request by everything but its headers and its credentials. */
-export function requestKey({ method, url, body }: ProviderRequest): string {
+/**
+ * Identifies a request by everything but its headers and its credentials.
+ * @param moving parameters that are left out as well, of {@link movingNames}
+ */
+export function requestKey(
+  { method, url, body }: ProviderRequest,
+  moving: ReadonlySet<string> = new Set(),
+): string {
+  const isKept = ([name]: readonly [string, unknown]) =>
+    !freshNames.test(name) && !moving.has(name);
   const query = [...url.searchParams]
-    .filter(([name]) => !freshNames.test(name))
+    .filter(isKept)
     .sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
-  return `${method} ${url.origin}${url.pathname} ${JSON.stringify(query)} ${bodyKey(body)}`;
+  const fields = fieldsOf(body)
+    ?.filter(isKept)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  const bodyKey = fields ? JSON.stringify(fields) : body;
+  return `${method} ${url.origin}${url.pathname} ${JSON.stringify(query)} ${bodyKey}`;
 }
 
-function bodyKey(body: string): string {
-  if (!body.startsWith("{")) return body;
+/**
+ * Parameters that follow the clock, such as the end of a period that ends now: who waited before
+ * asks for another one.
+ * @param later the same run at another time
+ */
+export function movingNames(whole: Observation, later: Observation): Set<string> {
+  const names = new Set<string>();
+  for (const [at, { request }] of whole.exchanges.entries()) {
+    const other = later.exchanges[at]?.request;
+    if (!other || other.url.pathname !== request.url.pathname) break;
+    const others = new Map(valuesOf(other));
+    for (const [name, value] of valuesOf(request))
+      if (others.has(name) && others.get(name) !== value) names.add(name);
+  }
+  return names;
+}
+
+const valuesOf = ({ url, body }: ProviderRequest): [string, string][] => [
+  ...url.searchParams,
+  ...(fieldsOf(body) ?? []).map(([name, value]): [string, string] => [name, JSON.stringify(value)]),
+];
+
+/** Of a body that is a JSON object. */
+function fieldsOf(body: string): [string, unknown][] | undefined {
+  if (!body.startsWith("{")) return undefined;
   try {
-    const fields = Object.entries(JSON.parse(body) as object).filter(
-      ([name]) => !freshNames.test(name),
-    );
-    return JSON.stringify(fields.sort(([one], [other]) => (one < other ? -1 : 1)));
+    return Object.entries(JSON.parse(body) as object);
   } catch {
-    return body;
+    return undefined;
   }
 }
 
