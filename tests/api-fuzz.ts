@@ -78,7 +78,10 @@ export async function fuzzApi(options: {
   known.give("email", ...Array.from({ length: 20 }, (_, index) => `person${index}@example.com`));
   let renewals = 0;
   let { tokens } = await renewTokens(api, known, mailer, renewals++);
-  for (const token of [mailer.token, mailer.badToken, ...Object.values(tokens)]) secrets.add(token);
+  // Ten characters of a secret are a leak: what all tokens begin with is none, and three more may
+  // be those of another token by chance.
+  const watch = (token: string) => secrets.add(token.replace(/^svc_at_/, ""));
+  for (const token of [mailer.token, mailer.badToken, ...Object.values(tokens)]) watch(token);
 
   const byStatus: Record<string, number> = {};
   const succeeded = new Set<string>();
@@ -108,7 +111,7 @@ export async function fuzzApi(options: {
     // with other people.
     if (!refused.some((one) => one)) continue;
     ({ tokens } = await renewTokens(api, known, mailer, renewals++));
-    for (const token of Object.values(tokens)) secrets.add(token);
+    for (const token of Object.values(tokens)) watch(token);
     if (requestCount - begunAt > 300) queue.unshift(...prelude(document, 2, seed + requestCount));
     begunAt = requestCount;
   }
