@@ -31,6 +31,9 @@ export async function barriers(page: Page): Promise<string[]> {
   await page.evaluate(
     "Promise.allSettled(document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime < 1e6).map((one) => one.finished))",
   );
+  // A menu from which a dialog was opened takes its leave behind it.
+  if ((await page.getByRole("dialog").count()) > 0)
+    await page.locator('[role="menu"]').waitFor({ state: "detached" });
   const { violations } = (await page.evaluate("axe.run()")) as {
     violations: {
       id: string;

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, ask, isProposal } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
-import { useEndpoints } from "../model/queries.ts";
+import { useEndpoints, usePipelines } from "../model/queries.ts";
 import { ifMatch, useSaving } from "../model/use-saving.ts";
 import { useWork } from "../model/use-work.ts";
 import { Delete } from "../parts/delete.tsx";
@@ -24,6 +24,15 @@ const queryOf = ({ sql, key }: ModelParts) => ({
   primaryKey: key,
 });
 
+/** What a model asks at first: the first warehouse into which a pipeline writes. */
+function firstWarehouse(
+  warehouses: readonly { readonly id: string }[],
+  pipelines: readonly schemas["Pipeline"][],
+): string {
+  const written = new Set(pipelines.map(({ destination_id: id }) => id));
+  return (warehouses.find(({ id }) => written.has(id)) ?? warehouses[0])?.id ?? "";
+}
+
 /** A query that is written over a warehouse; what is known of it stands there at first. */
 export function NewModel({
   warehouse,
@@ -33,6 +42,7 @@ export function NewModel({
   readonly table?: string | undefined;
 }) {
   const destinations = useEndpoints("destination");
+  const pipelines = usePipelines();
   const { isBusy, problem, run } = useWork();
   const [, go] = useLocation();
   const queries = useQueryClient();
@@ -49,36 +59,40 @@ export function NewModel({
   return (
     <>
       <Head title="Write a model" up={up} />
-      <Loaded query={destinations}>
-        {(warehouses) =>
-          warehouses.length === 0 ? (
-            <Empty
-              title="There is no warehouse yet"
-              text="A model queries what pipelines have written: add a destination first."
-              action={
-                <Button component={Link} href="/destinations/new">
-                  Add a destination
-                </Button>
-              }
-            />
-          ) : (
-            <ModelForm
-              isNew
-              first={{
-                name: "",
-                warehouseId: warehouse ?? warehouses[0]?.id ?? "",
-                sql: table === undefined ? "" : `SELECT *\nFROM ${table}`,
-                key: "",
-              }}
-              known={[]}
-              warehouses={warehouses}
-              isBusy={isBusy}
-              faults={problem?.fields ?? {}}
-              problem={problem === undefined ? null : <ProblemNote error={problem} />}
-              onSave={(parts) => void save(parts)}
-            />
-          )
-        }
+      <Loaded query={pipelines}>
+        {(writers) => (
+          <Loaded query={destinations}>
+            {(warehouses) =>
+              warehouses.length === 0 ? (
+                <Empty
+                  title="There is no warehouse yet"
+                  text="A model queries what pipelines have written: add a destination first."
+                  action={
+                    <Button component={Link} href="/destinations/new">
+                      Add a destination
+                    </Button>
+                  }
+                />
+              ) : (
+                <ModelForm
+                  isNew
+                  first={{
+                    name: "",
+                    warehouseId: warehouse ?? firstWarehouse(warehouses, writers),
+                    sql: table === undefined ? "" : `SELECT *\nFROM ${table}`,
+                    key: "",
+                  }}
+                  known={[]}
+                  warehouses={warehouses}
+                  isBusy={isBusy}
+                  faults={problem?.fields ?? {}}
+                  problem={problem === undefined ? null : <ProblemNote error={problem} />}
+                  onSave={(parts) => void save(parts)}
+                />
+              )
+            }
+          </Loaded>
+        )}
       </Loaded>
     </>
   );

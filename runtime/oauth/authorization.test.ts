@@ -26,7 +26,7 @@ const context: AuthorizationContext = {
   workspace: "w1",
   connector: "conn_x",
   user: "u1",
-  session: "s1",
+  session: "session-of-the-first-user",
 };
 const config = { client_id: client.id, client_secret: client.secret };
 const text = { type: "string" };
