@@ -24,8 +24,9 @@ const sampledStreams = 3;
 const times = 3;
 /** Pages of one row: some of them are still to come when the consumer goes. */
 const pageCount = 12;
-/** A line comes within that time of the requests that make it; ms. */
+/** A line comes within that time of the requests that make it: from another process, from here; ms. */
 const nextLineMs = 400;
+const nextLineHereMs = 150;
 /** Requests that may have been on their way when the consumer went. */
 const onTheirWay = 4;
 
@@ -125,6 +126,7 @@ function crashText({ traces, outcome }: Observation): string | undefined {
 async function goAway(lab: Lab, one: StreamListing, report: Reporter): Promise<void> {
   const stopAfter = one.whole.messages.findIndex(({ message }) => message.type === "RECORD") + 1;
   let isGoing = false;
+  const lineMs = lab.can("inside") ? nextLineHereMs : nextLineMs;
   const seen = await readLarge(
     lab,
     one,
@@ -141,7 +143,7 @@ async function goAway(lab: Lab, one: StreamListing, report: Reporter): Promise<v
       // consumer goes. Nested streams ask for more before that message: they get it, a bit late.
       async onRequest({ index }) {
         if (index <= one.requestsBefore + 1) return;
-        await setTimeout(nextLineMs);
+        await setTimeout(lineMs);
         if (isGoing) await new Promise<never>(() => undefined);
       },
     },

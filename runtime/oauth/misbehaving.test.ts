@@ -19,7 +19,12 @@ import { revokeTokens } from "./revoke.ts";
 import { startAuthorization } from "./start.ts";
 
 const redirectUri = "https://svc.example.net/oauth/callback/conn_x";
-const context = { workspace: "w1", connector: "conn_x", user: "u1", session: "session-of-the-first-user" };
+const context = {
+  workspace: "w1",
+  connector: "conn_x",
+  user: "u1",
+  session: "session-of-the-first-user",
+};
 const config = { client_id: "client-1", client_secret: "client-secret-canary" };
 const text = { type: "string" };
 const secret = { type: "string", "x-svc-secret": true };
