@@ -163,7 +163,7 @@ export const errorTable = {
     kind: "config",
     http: 422,
     message: "The host name does not resolve.",
-    fix: "Check the spelling of the host in the configuration.",
+    fix: "Check the spelling of the host in the configuration. If it is the provider's own, this machine cannot look up names: check its DNS and its network.",
   },
   TLS_FAILED: {
     kind: "config",
