@@ -266,14 +266,25 @@ function createTurns(atOnce: number) {
   };
 }
 
-function specOf({ messages, outcome }: Observation): JsonObject {
+const ends: Record<Exclude<Observation["outcome"]["status"], "succeeded">, string> = {
+  failed: "failed",
+  crashed: "crashed",
+  cancelled: "was cancelled",
+  hung: "did not end",
+};
+
+function specOf({ messages, outcome, traces }: Observation): JsonObject {
   const found = messages.flatMap(({ message }) =>
     message.type === "SPEC" ? [message.spec.connectionSpecification] : [],
   )[0];
   if (isJsonObject(found)) return found;
-  throw new UnusableError(
-    `the connector gives no spec: ${outcome.failures[0]?.message ?? "it wrote no SPEC message"}`,
-  );
+  const said = traces.errorOutput.split("\n").find((line) => line.trim() !== "");
+  const why =
+    outcome.failures[0]?.message ??
+    (outcome.status === "succeeded"
+      ? "it wrote no SPEC message"
+      : `it ${ends[outcome.status]}${said === undefined ? "" : `, and said: ${said.trim().slice(0, 300)}`}`);
+  throw new UnusableError(`the connector gives no spec: ${why}`);
 }
 
 /** A connector whose discover fails still has rules to be tried on: they show what is wrong. */
