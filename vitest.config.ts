@@ -62,7 +62,7 @@ const inProcess = {
 const onServers = {
   setupFiles: ["./tests/setup.ts"],
   isolate: false,
-  maxWorkers: cores + choose({ quick: 2, whole: 4 }),
+  maxWorkers: cores + choose({ quick: 3, whole: 6 }),
   sequence: { groupOrder: 1 },
   testTimeout: 900_000,
   hookTimeout: 300_000,

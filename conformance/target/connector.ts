@@ -3,6 +3,7 @@
  * more of it can be watched.
  */
 import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Egress, JsonObject, JsonValue } from "svc-connectors";
@@ -31,8 +32,11 @@ import { readSources } from "./sources.ts";
 import { standInFor } from "./stand-in.ts";
 import { watchSource } from "./watch-source.ts";
 
-/** In sandboxed workers: each has a core, or waits for a deadline that leaves one to the other. */
-const runsAtOnce = 2;
+/**
+ * In sandboxed workers: one more than cores, since one of them starts or waits for a deadline. Four
+ * at most: more would wait for the kit itself.
+ */
+const runsAtOnce = Math.min(availableParallelism() + 1, 4);
 
 export interface ConnectorTargetOptions {
   readonly connector: ConnectorReference;
