@@ -17,7 +17,7 @@ const sizes = [60, 6_000] as const;
 const widths = [1440, 360] as const;
 const rounds = 3;
 
-/** What one look at the streams of a new pipeline costs. Times in ms. */
+/** Costs of opening the streams of a new pipeline once; ms. */
 interface Look {
   /** From the address to the first rows, and of it what the API takes. */
   readonly usable: number;

@@ -51,7 +51,7 @@ await writeFile(
 );
 
 const isBuilt = !process.execArgv.includes("--conditions=svc-source");
-// What is built has no types: to take them out of the driver at each start is no work of svc's.
+// A build has no types: stripping the driver's at each start is no work of svc's.
 const driver = here(isBuilt ? "../dist/bench-svc-read.mjs" : "svc-read.ts");
 if (isBuilt)
   await writeFile(driver, stripTypeScriptTypes(await readFile(here("svc-read.ts"), "utf8")));

@@ -1,6 +1,6 @@
 /**
- * What follows the compiler in `npm run build`: `dist` gets few, large files, and needs few packages
- * beside it.
+ * The steps after the compiler in `npm run build`: `dist` gets few, large files, and needs few
+ * packages beside it.
  */
 import { copyFile, cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { buildConsole } from "./console.ts";
@@ -31,7 +31,7 @@ await bundleTypes(
 
 await buildConsole("dist/console");
 
-// What the page of the API's documents loads.
+// The assets of the page of the API's documents.
 await cp("control/http/swagger-ui", "dist/control/http/swagger-ui", { recursive: true });
 
 await makeEmptyCluster();

@@ -87,8 +87,8 @@ async function packNode(platform: string, work: string, into: string): Promise<s
 }
 
 /**
- * What only a checkout needs goes: scripts, what it is developed with, sources. The command brings
- * its own Node, so that any Node may install it.
+ * Leaves out what only a checkout needs: scripts, development dependencies, sources. The command
+ * brings its own Node, so that any Node may install it.
  */
 function published(manifest: PackageJson): object {
   const { scripts: _, devDependencies: __, optionalDependencies, ...kept } = manifest;

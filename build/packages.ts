@@ -20,7 +20,7 @@ const installed =
 /** Who imports it has something to set up first: runtime/image/authority.ts. */
 const prepared = new Set(["@peculiar/x509"]);
 
-/** What bundled packages read beside themselves, by its place there. */
+/** Files that bundled packages read beside themselves, by their place there. */
 const files = {
   "llhttp/llhttp.wasm": "node_modules/@mswjs/interceptors/lib/node/llhttp/llhttp.wasm",
 };
@@ -56,7 +56,7 @@ export async function bundlePackages(): Promise<void> {
   for (const { path, text, references } of modules) {
     if (references.length > 0) await writeFile(path, rewritten(path, text, references));
   }
-  // What a bundler has broken is found here, and not on the day that somebody needs it.
+  // A package that bundling has broken fails here, and not on the day that somebody needs it.
   for (const source of uses.keys())
     if (!prepared.has(source)) await import(resolve(folder, `${fileOf(source)}.js`));
 }

@@ -37,7 +37,7 @@ export async function bundleRuntime(): Promise<void> {
   });
   await bundle.close();
 
-  // What the sandbox loads must lie where it may read: a build that breaks the wall fails.
+  // Code that the sandbox loads must lie where it may read: a build that breaks the wall fails.
   const chunks = new Map(
     output.flatMap((file) => (file.type === "chunk" ? [[file.fileName, file] as const] : [])),
   );
@@ -51,7 +51,7 @@ export async function bundleRuntime(): Promise<void> {
       throw new Error(`The sandbox would load code of the host: ${foreign.join(", ")}`);
   }
 
-  // What went into the bundles is not needed a second time; the declarations stay.
+  // Files that went into the bundles are not needed a second time; the declarations stay.
   const kept = new Set(output.map(({ fileName }) => fileName));
   for (const name of await readdir(folder, { recursive: true })) {
     if (name.endsWith(".js") && !kept.has(name)) await rm(`${folder}/${name}`);

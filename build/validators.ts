@@ -20,7 +20,10 @@ const standaloneCode = standalone as unknown as typeof standalone.default;
 const validators = "\0validators.cjs";
 const entry = "\0compiled";
 
-/** What every run of a source holds to its form: its settings, and its state in two ways. */
+/**
+ * The schemas that every run of a source validates against: its settings, and its state in two
+ * forms.
+ */
 export function schemasOf(source: Source): object[] {
   // As they come over the wire.
   const { spec, state } = JSON.parse(JSON.stringify(describeSource(source))) as Manifest;
@@ -36,7 +39,7 @@ export async function builtSchemas(folder: string): Promise<object[]> {
 }
 
 /**
- * What `runtime/spec/compiled.ts` is in a built package: a module without imports.
+ * The source of `runtime/spec/compiled.ts` in a built package: a module without imports.
  * @param others schemas besides the runtime's own
  */
 export async function compileValidators(others: readonly object[]): Promise<string> {

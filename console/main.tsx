@@ -35,7 +35,7 @@ const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // What the API has refused it refuses again; what did not come may come.
+      // The API refuses again what it has refused; an answer that did not come may come.
       retry: (count, error) => count < 2 && !(error instanceof Problem && error.status < 500),
     },
   },

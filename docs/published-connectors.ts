@@ -1,5 +1,5 @@
 /**
- * What `svc` says of declarative manifests that others have published:
+ * Reports how `svc` takes declarative manifests that others have published:
  *
  *     npm run docs:published -- FOLDER ["where they come from"]
  *

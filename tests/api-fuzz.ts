@@ -283,7 +283,7 @@ function createCheck(
   };
 }
 
-/** What a stream has told, but for why it has ended; undefined: it is none. */
+/** The items of a stream, but for why it has ended; undefined: it is none. */
 function itemsOf(type: string, payload: string): unknown[] | undefined {
   if (type.startsWith("application/x-ndjson"))
     return payload.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));

@@ -68,7 +68,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
   runtime: {
     contract: [],
     wire: ["contract"],
-    // What authors of databases have in common; in the sandbox too.
+    // Code that authors of databases share; in the sandbox too.
     database: ["contract"],
     // The untrusted side: what runs in the sandbox.
     worker: ["manifest", "protocol", "wire", "contract"],
@@ -88,12 +88,12 @@ const layers: Record<string, Record<string, readonly string[]>> = {
   },
   conformance: {
     contract: [],
-    // What is recorded, what is learned from it, and what stands in for the provider.
+    // Recordings, what is learned from them, and what stands in for the provider.
     fixtures: ["contract"],
     replay: ["contract"],
     learn: ["replay", "contract"],
     faults: ["replay", "contract"],
-    // What is tried: sources here, destinations below.
+    // The subjects: sources here, destinations below.
     target: ["fixtures", "contract"],
     derive: ["target", "learn", "replay", "fixtures", "contract"],
     report: ["contract"],
@@ -111,11 +111,11 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     vault: ["store"],
     mail: ["services"],
     telemetry: ["services", "contract", "store"],
-    // What every request goes through. Approvals are its other half: it makes proposals, they carry
-    // them out.
+    // The way of every request. Approvals are its other half: it makes proposals, they carry them
+    // out.
     door: ["approvals", "telemetry", "services", "contract", "store"],
     approvals: ["door", "vault", "services", "contract", "store"],
-    // What operations work with: no area knows an operation, a route or a tool.
+    // The areas that operations work with: none knows an operation, a route or a tool.
     audit: ["door", "contract", "store"],
     events: ["members", "mail", "door", "vault", "services", "contract", "store"],
     retention: ["audit", "door", "services", "store"],

@@ -1,4 +1,4 @@
-/** What `svc completion` writes, in the shells themselves. */
+/** The scripts that `svc completion` writes, in the shells themselves. */
 import { execFile, execFileSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -50,7 +50,7 @@ const svc = (...argv: string[]) => runCommand(argv, { cwd: folder, commands });
 
 const options = () => ({ cwd: folder, timeout: 60_000 });
 
-/** What is offered at the end of the line. */
+/** The completions at the end of the line, by shell. */
 const shells: Readonly<Record<string, (line: string) => Promise<readonly string[]>>> = {
   async bash(line) {
     // As readline splits it: a value behind = is a word of its own.

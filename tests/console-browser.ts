@@ -24,7 +24,7 @@ export const executable = findChromium();
 export const pictures = process.env.CONSOLE_PICTURES;
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe finds that stands in somebody's way. */
+/** Findings of axe that stand in somebody's way. */
 export async function barriers(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   // Things that fade in have their colours at the end; what turns for ever has none.
@@ -53,8 +53,8 @@ export const expectNone = (complaints: readonly string[]): void =>
   expect(complaints.join("\n")).toBe("");
 
 /**
- * What the browser itself logs: what the API refuses, and requests that ended because a network came
- * or went, as each container does. The page asks for those again.
+ * Whether the browser itself logs it: refusals of the API, and requests that ended because a
+ * network came or went, as each container does. The page asks for those again.
  */
 const isOfBrowser = (text: string) =>
   /status of (401|404|409|412|422)|net::ERR_NETWORK_CHANGED/.test(text);
@@ -95,7 +95,7 @@ export async function look(page: Page, name: string): Promise<void> {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       await picture(page, `${name}-${width}-${colorScheme}`);
-      // What comes or goes is neither here nor there: its colours are of the moment.
+      // An element that comes or goes is neither here nor there: its colours are of the moment.
       await page.evaluate(settled);
       // Each width in one of both: together they see all that there is.
       if (examined.some(([at, scheme]) => at === width && scheme === colorScheme))

@@ -35,7 +35,7 @@ describe.skipIf(executable === undefined)("what gets lost (else: no Chromium)", 
     "paged-rows",
   ])("a page comes although the file %s did not come at first", async (file) => {
     const { page, complaints } = await at.signedIn();
-    // What a page needs is asked for before the page: it has to be lost twice.
+    // The code of a page is fetched ahead of the page: it has to be lost twice.
     let lost = 0;
     await page.route(`**/assets/${file}-*.js`, (route) =>
       lost++ < 2 ? route.abort() : route.continue(),

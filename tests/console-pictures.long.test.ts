@@ -139,7 +139,7 @@ async function takeAll(page: Page, name: string): Promise<void> {
   }
 }
 
-/** What the frame around the pages asks for, which is there in every state. */
+/** Whether it is of the frame around the pages, which is there in every state. */
 const isOfFrame = (route: Route) => /\/v1\/(me|workspaces)(\?|$)/.test(route.request().url());
 
 /** Goes to each page while the API answers in this way. */

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => at?.[Symbol.asyncDispose]());
 
-/** What has the focus: its tag, its label and its text. Text, since it is the page's own code. */
+/** The focused element: its tag, its label and its text. Text, since it is the page's own code. */
 const focused = `(({ activeElement: at, body }) => at === body ? "" : [at?.tagName,
   at?.labels?.[0]?.innerText, at?.getAttribute("aria-label"), at?.innerText].join(" ")
   .replaceAll("\\n", " "))(document)`;
@@ -77,14 +77,14 @@ describe.skipIf(executable === undefined)("states of the console (else: no Chrom
     await tabTo(page, /API token/);
     await page.keyboard.type(`${at.mailer.token}-of-another`);
     await page.keyboard.press("Enter");
-    // What the provider has refused is read first, where the keyboard is.
+    // The refusal of the provider is read first, where the keyboard is.
     await page.getByRole("alert").waitFor();
     await expect.poll(() => page.evaluate(focused)).toMatch(/^DIV /);
     await tabTo(page, /API token/, "Shift+Tab");
     await page.keyboard.press("ControlOrMeta+A");
     await page.keyboard.type(at.mailer.token);
     await page.keyboard.press("Enter");
-    // What comes next is seen at once, however narrow the screen is.
+    // The next step is seen at once, however narrow the screen is.
     const next = page.locator("main").getByRole("link", { name: "Add a destination" });
     await next.waitFor();
     const { y, height } = (await next.boundingBox()) ?? { y: Number.NaN, height: Number.NaN };
@@ -284,7 +284,7 @@ describe.skipIf(executable === undefined)("states of the console (else: no Chrom
     await at.stop();
     const lost = page.getByRole("alert").filter({ hasText: "The server cannot be reached" });
     await lost.waitFor();
-    // What was known is still there.
+    // The last known state is still there.
     await page.locator(".head").getByText("Running").waitFor();
     await at.start();
     await lost.waitFor({ state: "detached" });

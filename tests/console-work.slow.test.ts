@@ -517,7 +517,7 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     const list = page.getByLabel("Streams", { exact: true });
     await list.getByText("stream_0", { exact: true }).waitFor();
     expect(await list.locator(".stream").count()).toBeLessThan(30);
-    // What a row is made of comes and goes with it: that is what scrolling costs.
+    // The elements of a row come and go with it: that is what scrolling costs.
     expect(await list.locator(".stream *").count()).toBeLessThan(30 * 24);
     await page.getByLabel("All", { exact: true }).check();
     await page.getByText("6,000 of 6,000 chosen").waitFor();

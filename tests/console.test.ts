@@ -1,4 +1,4 @@
-/** What can be known of the console without a browser. */
+/** Tests of the console that need no browser. */
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { compareClock } from "../console/api/clock.ts";

@@ -44,7 +44,7 @@ describe("the audit log has one entry", () => {
       operation.id === "approval.approve"
         ? entries.filter(({ action }) => action === operation.id)
         : entries;
-    // What makes or deletes a workspace is in the log of that one too.
+    // The making or deleting of a workspace is in the log of that one too.
     const isOfTwo = operation.workspace === "instance" && operation.area === "Workspaces";
     const logs = isOfTwo ? [api.first.id, own[0]?.resource_id] : [own[0]?.workspace_id];
     expect(own.map((one) => one.workspace_id).sort()).toEqual(logs.sort());

@@ -87,7 +87,7 @@ describe("every operation", () => {
       .where("action", "=", operation.id)
       .where((eb) => eb.or([eb("resource_id", "is", null), eb("resource_id", "!=", id)]))
       .execute();
-    // What concerns two workspaces stands once in the log of each.
+    // An entry of two workspaces stands once in the log of each.
     return entries
       .filter(({ workspace_id }) => workspace_id === entries[0]?.workspace_id)
       .map(({ action, outcome }) => ({ action, outcome }));
@@ -188,7 +188,7 @@ describe("every operation", () => {
         ]) {
           const answer = await send(operation, request, { "x-svc-execution-mode": spelling });
           expect([spelling, answer.status]).toEqual([spelling, 202]);
-          // What is done when it is proposed cannot be asked for twice.
+          // A request that takes effect when it is proposed cannot be made twice.
           if (operation.effect === "write" && operation.hold) request = await arrange();
         }
         const before = await snapshot();

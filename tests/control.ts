@@ -37,7 +37,7 @@ export interface TestAnswer {
   readonly text: string;
 }
 
-/** What tests may ask for: none of them is about limits, unless it sets its own. */
+/** The limits of tests: none of them is about limits, unless it sets its own. */
 export const plentyOfRequests = {
   read: 100_000,
   write: 100_000,

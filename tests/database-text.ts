@@ -12,8 +12,8 @@ export async function tableNames(db: Kysely): Promise<string[]> {
 }
 
 /**
- * What a request that does nothing may change, once a minute: when and where somebody was last
- * there.
+ * The columns that a request that does nothing may change, once a minute: when and where somebody
+ * was last there.
  */
 const activity: Readonly<Record<string, readonly string[]>> = {
   sessions: ["last_seen_at", "ip", "user_agent"],

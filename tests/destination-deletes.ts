@@ -1,6 +1,6 @@
 /**
- * What a destination that compares keys promises: rows of which the source has no key are marked or
- * removed, and no others, whatever happens on the way.
+ * The promise of a destination that compares keys: rows of which the source has no key are marked
+ * or removed, and no others, whatever happens on the way.
  */
 import fc from "fast-check";
 import type { Clock, ComparedKeys } from "svc-connectors/host";

@@ -57,7 +57,7 @@ export async function fillTables(
   }
 }
 
-/** What PostgreSQL itself shows. */
+/** The values as PostgreSQL itself shows them. */
 export async function readPostgres(
   database: PostgresDatabase,
   families: readonly TypeFamily[],

@@ -1,4 +1,4 @@
-/** What arrived, beside what was there; and what is told of each difference. */
+/** Compares what arrived with what was there, and tells each difference. */
 import type { TypeCase, TypeFamily } from "./exact-types.ts";
 import { isSameValue } from "./exact-types-compare.ts";
 import {

@@ -6,12 +6,12 @@ export type ValueForm = "number" | "instant" | "interval" | "bytes" | "json" | "
 export interface TypeCase {
   /** As a column is declared. */
   readonly type: string;
-  /** What is special about these values. */
+  /** Why these values are tried. */
   readonly about?: string;
   /** SQL, cast to the type. */
   readonly values: readonly string[];
   readonly form: ValueForm;
-  /** What the value becomes, where that is not what PostgreSQL shows, or `to_json` gives. */
+  /** The expected texts, where they are not those that PostgreSQL shows, or `to_json` gives. */
   readonly becomes?: readonly string[];
 }
 

@@ -27,7 +27,7 @@ export interface FakeImage {
   readonly tag: string;
   /** Hexadecimal digit of which its digest is made; that of its program is the same one. */
   readonly digit: string;
-  /** What its program says, by verb. */
+  /** The messages of its program, by verb. */
   readonly says: Readonly<Record<string, readonly object[]>>;
   /** In the registry alone: default false. */
   readonly isRemote?: boolean;

@@ -18,7 +18,7 @@ import { runCommand, type Surroundings } from "./command.ts";
 import { choose } from "./effort.ts";
 
 interface Account extends AsyncDisposable {
-  /** What a person enters: a text instead of the empty value, or into the file of a secret. */
+  /** The entries of a person: a text instead of the empty value, or into the file of a secret. */
   readonly values: Readonly<Record<string, string | number>>;
   readonly stream: string;
   readonly seams?: HostOptions["seams"];

@@ -269,7 +269,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
         `Bearer ${token}`,
         `Bearer ${minted}`,
       ]);
-      // What it has encoded or cut itself stays worthless.
+      // A token that it has encoded or cut itself stays worthless.
       for (const name of ["x-encoded", "x-cut"])
         expect(received[0]?.headers[name]).not.toContain(token.slice(0, 12));
       expect(row?.token).toBe("[redacted]");

@@ -1,6 +1,6 @@
 /**
- * What scripts rely on: with `--json` every command that answers leaves one JSON document on stdout,
- * whether it succeeds or not (docs/command-line.md).
+ * The JSON that scripts rely on: with `--json` every command that answers leaves one JSON document
+ * on stdout, whether it succeeds or not (docs/command-line.md).
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -37,7 +37,7 @@ export function createKnownValues(document: Described) {
       return list?.[Math.floor(index / 2) % list.length];
     }
     if (Array.isArray(value)) return value.map(filled).filter((one) => one !== undefined);
-    // What nobody has told yet is left out.
+    // Values that nobody has told yet are left out.
     return Object.fromEntries(
       Object.entries(value)
         .map(([key, inner]) => [key, filled(inner)])

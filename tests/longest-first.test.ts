@@ -6,7 +6,7 @@ import { LongestFirst, longest } from "./longest-first.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
-/** What `sort` makes of files, each as `project path`; `known` have run before. */
+/** The order that `sort` gives files, each as `project path`; `known` have run before. */
 async function order(files: readonly string[], known: readonly string[] = []) {
   const projects = new Map<string, object>();
   const specifications = files.map((file) => {

@@ -12,7 +12,7 @@ export const run = promisify(execFile);
 /** Of which it is known that they read this document. */
 const npmPackages = ["openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3"];
 
-/** What a folder that lacks is told with; undefined: everything is there. */
+/** The reason why a tool is missing here; undefined: everything is there. */
 type Lack = string | undefined;
 
 /** Fetches the TypeScript generator into a folder. */

@@ -15,7 +15,7 @@ const eras = {
 const changing = nameTools(operations).filter(
   ({ operation, only }) => operation.effect !== "read" && !only,
 );
-/** What a tool does is the same in both eras. */
+/** The tools for the second era, where they do the same. */
 const changingAgain = choose({
   quick: changing.filter((_, index) => index % 6 === 0),
   whole: changing,

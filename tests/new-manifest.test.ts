@@ -1,6 +1,6 @@
 /**
- * What `svc new source-tickets.yaml` makes, as its author meets it: it loads, reads the notebook,
- * is recorded, and holds against the kit.
+ * The folder that `svc new source-tickets.yaml` makes, as its author meets it: it loads, reads the
+ * notebook, is recorded, and holds against the kit.
  */
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

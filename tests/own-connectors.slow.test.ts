@@ -413,7 +413,7 @@ test("svc connectors add --report keeps what the kit has found, without its evid
   const isNone =
     'svc: "page.html" is no report: svc conformance … --report json --out page.html makes one\n';
   expect(await add("page.html")).toMatchObject({ code: 2, stderr: isNone });
-  // What was refused has added nothing.
+  // A refused connector has added nothing.
   expect((await served.call("GET", "/connectors/conn_helpdesk")).status).toBe(404);
 
   const { report } = examples["connector_report.create"] as { report: { rules: object[] } };

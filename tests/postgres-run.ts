@@ -125,7 +125,7 @@ export function createPostgresRun(
     cancel: () => cancelling.abort(),
     check: () => source.check(ctx),
     discover,
-    /** What the host gets, batch by batch; its memory is its own. */
+    /** The batches that the host gets, one by one; their memory is its own. */
     async *readBatches(
       stream: SelectedStream,
       state?: PostgresState,

@@ -86,7 +86,7 @@ test.skipIf(findPostgres() === undefined)(
     expect(first).toMatchObject({ mode: "first", read: 52 });
     expect(first?.tables.orders).toHaveLength(50);
     expect(Number(first?.tables.orders?.[0]?.amount)).toBe(1.123456789);
-    // What changed, the row with the greatest cursor, and the table without one as a whole.
+    // The changed rows, the row with the greatest cursor, and the table without one as a whole.
     expect(second).toMatchObject({ mode: "second", read: 5 });
     expect(full).toMatchObject({ mode: "full", read: 53 });
     for (const { tables, columns } of [second, full] as Reading[]) {

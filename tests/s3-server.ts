@@ -52,7 +52,7 @@ export interface S3Server extends AsyncDisposable {
   store(prefix: string): ObjectStore & AsyncDisposable;
 }
 
-/** What it lacks, in words, when it cannot be had here. */
+/** Starts the server; the text says what it lacks, when it cannot be had here. */
 export async function startS3(folder: string): Promise<S3Server | string> {
   const installed = await installPythonPackages();
   if ("lack" in installed) return installed.lack;

@@ -48,7 +48,7 @@ describe("svc serve", () => {
     });
     for (const name of ["keys.json", "admin.sock"])
       expect((await stat(join(cwd, ".svc", name))).mode & 0o777, name).toBe(0o600);
-    // What can be seen of a process from outside.
+    // Everything that can be seen of a process from outside.
     const [key] = JSON.parse(await readFile(join(cwd, ".svc/keys.json"), "utf8")).keys as {
       key: string;
     }[];

@@ -34,7 +34,7 @@ export interface BenchOptions {
 }
 
 export async function openBench({ mailer, spareCount = 0 }: BenchOptions = {}) {
-  // What is committed outlives the server here.
+  // Commits outlive the server here.
   const postgres: PostgresServer = await startPostgres({ settings: { synchronous_commit: "on" } });
   const folder = await mkdtemp(join(tmpdir(), "svc-sync-kills-"));
   const warehouses = join(folder, "warehouses");

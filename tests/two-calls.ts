@@ -124,7 +124,7 @@ interface Agreed {
   readonly streams: readonly string[];
 }
 
-/** What the API promises: how each call is answered, and how each job ends. */
+/** The API's promises: how each call is answered, and how each job ends. */
 export class Model {
   pipeline: "active" | "paused" | "deleted" = "active";
   hasSource = true;
@@ -230,7 +230,7 @@ export class Model {
     });
   }
 
-  /** What waits ends at once. */
+  /** Cancels; a job that waits ends at once. */
   #cancel(): void {
     const job = this.#open;
     if (!job) return;
@@ -244,7 +244,7 @@ export class Model {
   /** An attempt looks for what it needs. */
   opens(): void {
     const { job } = this;
-    // What clears asks nothing of the source.
+    // A job that clears asks nothing of the source.
     if (!job.isBegun) job.isRefused = job.type !== "clear" && !this.isEnabled;
     job.isBegun = true;
     if (job.type === "clear") this.agrees();

@@ -6,7 +6,7 @@ export interface ZipEntry {
   readonly text: string | Buffer;
   /** Default 8, deflate. */
   readonly method?: number;
-  /** What is said in place of the truth. */
+  /** Default: the true one. */
   readonly crc?: number;
   readonly flags?: number;
 }

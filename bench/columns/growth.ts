@@ -1,4 +1,4 @@
-/** What grows with the rows and with the streams, and what must not. */
+/** Measures which costs grow with rows and with streams, and which must not. */
 import { rm } from "node:fs/promises";
 import { timed } from "./measure.ts";
 import { createMixed } from "./movers.ts";

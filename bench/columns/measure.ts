@@ -1,4 +1,4 @@
-/** What a command costs: processor, wall, and the most memory of its processes. */
+/** Measures a command: processor time, wall time, and the peak memory of its processes. */
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { median } from "../run.ts";

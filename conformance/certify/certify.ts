@@ -36,7 +36,7 @@ export interface TriedLab {
 /** Time for all rules together. */
 export interface Budget {
   readonly ms: number;
-  /** What is left of it now; ms. */
+  /** The part of it that is left now; ms. */
   leftMs(): number;
   /** The part of each sample that is taken, so that all rules fit. */
   readonly effort: number;
@@ -201,7 +201,7 @@ export async function tryRule<Subject>(
   };
 }
 
-/** What a report says of a rule whatever came of it. */
+/** The fields of a rule's report that do not depend on its result. */
 const describe = <Subject>(
   { id, level, profile, title, why, fix }: Rule<Subject>,
   lab: TriedLab,

@@ -1,7 +1,7 @@
 /**
- * What each rule finds and costs, for runs with a budget: how many of the seeded defects it finds
- * (fixtures/broken; tests/seeded/coverage.test.ts: at least those), and the runs that it makes of the
- * reference program with a tenth of each sample. 0 runs: it looks at runs of others.
+ * Yield and cost of each rule, for runs with a budget: how many of the seeded defects it finds
+ * (fixtures/broken; tests/seeded/coverage.test.ts: at least those), and the runs that it makes of
+ * the reference program with a tenth of each sample. 0 runs: it looks at runs of others.
  */
 export const telling: Readonly<Record<string, { readonly finds: number; readonly runs: number }>> =
   {

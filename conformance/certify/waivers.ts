@@ -40,7 +40,7 @@ export function applyWaivers(
   return { reports, remarks };
 }
 
-/** What most rules that do not apply say: what is missing, where it is the same for all. */
+/** The reason that most of the rules that do not apply give. */
 function mostGivenReason(reports: readonly RuleReport[]): string {
   const given = reports.flatMap(({ result, reason }) =>
     result === "not-applicable" && reason !== undefined ? [reason] : [],

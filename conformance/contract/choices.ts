@@ -1,5 +1,5 @@
 /**
- * What a sample takes is chosen for the rule that asks, or for the work that several share: the
+ * Random choices of samples, seeded by the rule that asks or by the work that several share: the
  * same whichever rules are tried before it and beside it, and when it is tried alone.
  */
 import { AsyncLocalStorage } from "node:async_hooks";

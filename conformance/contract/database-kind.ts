@@ -20,6 +20,6 @@ export interface DatabaseAddress {
   readonly port: number;
 }
 
-/** What a connector of a database declares; undefined for every other one. */
+/** The egress of a connector of a database; undefined for every other one. */
 export const databaseEgress = (egress: Egress | undefined): DatabaseEgress | undefined =>
   egress && Object.hasOwn(databaseKinds, egress.kind) ? (egress as DatabaseEgress) : undefined;

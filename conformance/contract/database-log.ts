@@ -1,4 +1,4 @@
-/** What rules need of a database that logs its changes, in its own SQL. */
+/** The SQL that rules need of a database that logs its changes. */
 import type { DatabaseCopy } from "./database.ts";
 
 export interface DatabaseLog {
@@ -10,7 +10,7 @@ export interface DatabaseLog {
   readonly makeTables: string;
   /** Writes every row of every table with a key again, with the values that it has. */
   readonly touchAll: string;
-  /** What may happen to a slot while nobody reads: after it, changes are missing from it. */
+  /** Events after which changes are missing from a slot, while nobody reads it. */
   losses(slot: string): readonly SlotLoss[];
   /** Waits until nobody reads the log of this database. */
   settle(copy: DatabaseCopy): Promise<void>;

@@ -1,4 +1,4 @@
-/** What rules need of a kind of database in its own SQL, and in its own errors. */
+/** The SQL and the errors of a kind of database, as rules need them. */
 import type { DatabaseCopy, DatabaseError, QueryFault } from "./database.ts";
 import type { DatabaseLog } from "./database-log.ts";
 import type { ErrorClass } from "./observation.ts";
@@ -13,13 +13,13 @@ export interface DatabaseSql {
   tableName(stream: TableStream): string;
   /** A table of the kit's own in SQL. */
   ownTable(name: string): string;
-  /** What stands before the name of such a table in the patterns of a connector's settings. */
+  /** The prefix of such a table's name in the patterns of a connector's settings. */
   readonly patternPrefix: string;
   /** A type of texts that may be a key. */
   readonly keyType: string;
   /** Statements for a copy. Its login is the `role`. */
   readonly statements: DatabaseStatements;
-  /** What the rules of a kind of server say of errors. */
+  /** Errors of this kind of server that rules have it answer. */
   readonly faults: DatabaseFaults;
   /** Tables of values that are easily lost. */
   readonly values: { readonly numbers: ValueTable; readonly texts: ValueTable };
@@ -72,7 +72,7 @@ export interface DatabaseStatements {
 }
 
 export interface DatabaseFaults {
-  /** What a statement may be answered with, and whether it goes away by itself. */
+  /** Errors that may answer a statement, and whether each is transient. */
   readonly sweep: readonly DatabaseFault[];
   /** Errors whose texts will say too much: of a statement, and those that end the session. */
   readonly statementErrors: readonly ErrorCode[];

@@ -14,7 +14,7 @@ export interface Database extends DatabaseCopy {
   readonly seed: string;
   /** The role that the connector logs in as. */
   readonly role: string;
-  /** What its kind has its own words for. */
+  /** The SQL of its kind. */
   readonly sql: DatabaseSql;
   /**
    * Another database, as the seed made this one and changed by the SQL, so that what a run meets or

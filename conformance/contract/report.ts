@@ -34,7 +34,7 @@ export interface RuleReport {
   readonly subjectCount: number;
   /** The first of them. */
   readonly subjects: readonly string[];
-  /** What could not be tried, and why; the first of it. */
+  /** The first of the parts that could not be tried, each with its reason. */
   readonly untried?: readonly string[];
   readonly problems: readonly Problem[];
   /** Why it does not apply, is waived, was left out, or went wrong. */

@@ -10,7 +10,7 @@ export interface FileDeclaration {
   /** The setting that holds the name. */
   readonly name: string;
   readonly ending: string;
-  /** What is there is a folder of files. */
+  /** Whether the place is a folder of files. */
   readonly isFolder?: boolean | undefined;
 }
 

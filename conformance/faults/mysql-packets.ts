@@ -66,7 +66,7 @@ export const commands = {
 
 /** The first byte of a payload that answers. */
 const heads = { ok: 0x00, more: 0x01, infile: 0xfb, end: 0xfe, error: 0xff } as const;
-/** What ends columns or rows is shorter than a row that begins with the same byte. */
+/** A packet that ends columns or rows is shorter than a row that begins with the same byte. */
 const mostEndBytes = 8;
 
 const isEnd = (payload: Buffer) => payload[0] === heads.end && payload.length <= mostEndBytes;
@@ -87,7 +87,7 @@ export const isUnanswered = ({ payload }: WirePacket): boolean =>
 export const endsLogin = ({ payload }: WirePacket): boolean =>
   payload[0] === heads.ok || payload[0] === heads.error;
 
-/** What a packet means for the answer that it is part of. */
+/** The effect of a packet on the answer that it is part of. */
 export interface AnswerStep {
   readonly isRow?: boolean | undefined;
   readonly isOver?: boolean | undefined;

@@ -187,7 +187,7 @@ export async function openLab(options: LabOptions): Promise<OpenLab> {
 export interface OpenLab extends Lab {
   readonly runsAtOnce: number;
   readonly runCount: number;
-  /** What a run has taken on average since the lab was opened; ms. */
+  /** The average time of a run since the lab was opened; ms. */
   runMs(): number;
   /** Part of each sample that is taken. */
   readonly effort: number;

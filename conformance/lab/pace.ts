@@ -39,11 +39,11 @@ export interface Pace {
   readonly slowness: number;
   /** Takes note of how long its `spec` took, which asks nobody. */
   measured(specMs: number): void;
-  /** What the run gives; undefined when it hangs. */
+  /** The result of the run; undefined when it hangs. */
   within<T>(run: TimedRun<T>): Promise<T | undefined>;
 }
 
-/** What `spec` takes on a machine that has time; ms. */
+/** The time of `spec` on an idle machine; ms. */
 const usualSpecMs: Record<TargetKind, number> = {
   module: 100,
   program: 1_000,

@@ -38,7 +38,7 @@ export interface ConnectorRunOptions extends RunOptions {
   readonly databaseServer?: DatabaseAddress | undefined;
   /** Ends the run as its deadline would. */
   readonly signal?: AbortSignal | undefined;
-  /** What is known of the target's time. Default: nothing. */
+  /** The pace of the target as measured. Default: none. */
   readonly pace?: Pace | undefined;
 }
 

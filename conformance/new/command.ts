@@ -109,7 +109,7 @@ async function readTemplate(
 ): Promise<readonly (readonly [path: string, text: string])[]> {
   const root = join(packageRoot, "conformance", "new", "template", part);
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
-  // What a manifest is called: the name of its file, without what all of them begin with.
+  // The name of a manifest is that of its file, without the prefix that all of them have.
   const called = part === "manifest" ? name.replace(/^source-(?=[a-z])/, "") : name;
   const title = called.charAt(0).toUpperCase() + called.slice(1).replaceAll("-", " ");
   const fill = (text: string) =>

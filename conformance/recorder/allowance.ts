@@ -27,7 +27,7 @@ export interface RunAllowance {
   take(exchange: SeenExchange): void;
   /** Aborts when the run has taken more than it may. */
   readonly signal: AbortSignal;
-  /** What the run did to be stopped: "asked for more than 200 requests". */
+  /** The reason why the run was stopped: "asked for more than 200 requests". */
   readonly excess: string | undefined;
 }
 

@@ -67,7 +67,7 @@ export interface RecordOptions {
   readonly clock?: Clock | undefined;
   /** Labels of the streams; default all. */
   readonly streams?: readonly string[] | undefined;
-  /** What goes beyond is left out, with a notice. */
+  /** Data beyond them is left out, with a notice. */
   readonly limits?: Partial<RecordingLimits> | undefined;
   /**
    * Fields whose text names people, besides those whose names say so: "nickname", "requester.name".
@@ -171,7 +171,7 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
   };
 }
 
-/** What is left for the author to do. */
+/** The steps that are left for the author. */
 const afterwards = (version: string | undefined, strangers: readonly string[]) => [
   ...(version === undefined
     ? [

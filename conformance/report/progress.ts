@@ -21,7 +21,7 @@ export interface ProgressDisplay {
   end(): void;
 }
 
-/** What was found first: the report, which has all of it, may be an hour away. */
+/** The first problem of a rule: the report, which has all of them, may be an hour away. */
 function foundLine({ problems, reason }: RuleReport): string {
   const [sentence = reason] = problems.map((problem) => problem.sentence);
   if (sentence === undefined) return "";

@@ -110,7 +110,7 @@ function reasons(
   return [[paint("bold", title), ...listed.map(line)]];
 }
 
-/** What rules that apply could not try, and why. */
+/** The parts that applicable rules could not try, with reasons. */
 function untried(rules: readonly RuleReport[], paint: Paint): readonly (readonly string[])[] {
   const lines = rules
     .filter(({ result }) => result !== "not-applicable")

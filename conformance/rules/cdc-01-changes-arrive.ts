@@ -10,7 +10,7 @@ import {
 } from "../derive/changes/changes.ts";
 import type { ReplayedTable } from "../derive/changes/replayed-table.ts";
 
-/** What happens between two reads. */
+/** Changes between two reads. */
 const steps = {
   "rows were inserted, changed and deleted":
     "INSERT INTO {} VALUES (101, 1, 'new', 'x'), (102, 2, NULL, NULL); UPDATE {} SET word = word || '!', n = -n WHERE id <= 3; DELETE FROM {} WHERE id IN (4, 5)",

@@ -1,7 +1,7 @@
 import { defineRule } from "../contract/rule.ts";
 import { expectSame, expectSuccess, noLog, openChanges } from "../derive/changes/changes.ts";
 
-/** What happens to rows with a large value, which is stored beside them. */
+/** Changes to rows with a large value, which is stored beside them. */
 const steps = {
   "rows were changed, and not their large values": "UPDATE {} SET n = n + 100 WHERE id <= 6",
   "keys were changed, and not the large values": "UPDATE {} SET id = id + 500 WHERE id <= 2",

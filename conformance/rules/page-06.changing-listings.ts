@@ -25,7 +25,7 @@ interface Moment {
   readonly readCount: number;
 }
 
-/** What the answers of a listing say of its pages. */
+/** Paging information in the answers of a listing. */
 interface Signs {
   readonly tokens: boolean;
   readonly total: boolean;

@@ -140,7 +140,7 @@ function narrowed(lab: Lab, stream: StreamFacts, left: readonly string[]): Comma
   const isKept = (name: string) => !left.includes(name);
   const kept = Object.keys(properties).filter(isKept);
   const command = lab.readCommand([stream], { selectedFields: kept });
-  // What svc runs knows its own schema.
+  // A connector that svc runs knows its own schema.
   if (lab.manifest !== undefined) return command;
   const json_schema: JsonObject = {
     ...stream.stream.json_schema,

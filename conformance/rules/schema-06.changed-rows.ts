@@ -124,7 +124,7 @@ export const newFields: readonly { readonly name: string; readonly fields: objec
   },
 ];
 
-/** What a row of a kind that came later has: nothing that is known. */
+/** A row of a kind that came later: none of its values is known. */
 const otherKind: ProviderRow = { object: newWord, type: newWord, kind: newWord, [mark]: "new" };
 
 export interface MixedRead {

@@ -25,7 +25,7 @@ export interface Arrival {
 /** `alone`: all that there is. */
 type Place = "first" | "last" | "alone";
 
-/** What becomes of the cursor of the row that comes besides. */
+/** The change to the cursor of the row that comes besides. */
 type Oddity =
   | { readonly cursor: unknown }
   | "without its cursor field"

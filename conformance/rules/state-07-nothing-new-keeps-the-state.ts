@@ -46,7 +46,9 @@ export default defineRule({
   },
 });
 
-/** What a state may forget when the provider has no rows at all: its parents are gone too. */
+/**
+ * The keys that a state may forget when the provider has no rows at all: its parents are gone too.
+ */
 async function parentKeys(lab: Lab, stream: StreamFacts): Promise<ReadonlySet<string>> {
   if (lab.database) return new Set();
   const parents = await parentListings(lab, stream);

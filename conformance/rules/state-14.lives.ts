@@ -84,7 +84,7 @@ export const lives = (lab: Lab): Promise<Lives> =>
 
 interface World {
   readonly name: string;
-  /** What the provider has when that run begins. */
+  /** The provider as it is when that run begins. */
   provider(run: number): Provider;
 }
 
@@ -105,7 +105,7 @@ async function live(lab: Lab, column: CursorColumn, world: World): Promise<Life 
       clockShiftMs: beganMs + (run + 1) * dayMs + dayMs / 2,
     });
     const observation = await readFrom(lab, stream, state, options());
-    // What cannot be read at all is the concern of other rules.
+    // A stream that cannot be read at all is the concern of other rules.
     if (observation.outcome.status !== "succeeded" || isBeyondRecordings(observation))
       return unreadable;
     state = finalState(observation, stream) ?? state;
@@ -231,6 +231,6 @@ function parentsComeAndGo(lab: Lab, column: CursorColumn, parent: ParentListing)
   };
 }
 
-/** What a state weighs: its characters. */
+/** The size of a state in characters. */
 export const weightOf = (state: JsonValue | undefined) =>
   textOf(JSON.stringify(state))?.length ?? 0;

@@ -1,4 +1,4 @@
-/** What changes at the provider between a read that is cut off and the one that goes on from it. */
+/** Changes at the provider between a read that is cut off and the one that goes on from it. */
 import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Changes, Listing, ProviderRow } from "../contract/learned.ts";

@@ -56,7 +56,7 @@ export function createConnectorTarget(options: ConnectorTargetOptions): Target {
   const idle: Lane[] = [];
 
   let declared: Promise<Manifest> | undefined;
-  /** What it says of itself, asked for once. */
+  /** Its manifest, asked for once. */
   const declare = (): Promise<Manifest> => {
     declared ??= (async () => {
       await using host = createHost({
@@ -79,7 +79,7 @@ export function createConnectorTarget(options: ConnectorTargetOptions): Target {
     kind,
     name: connector.name,
     abilities: new Set<Ability>(abilities[kind]),
-    // What is watched belongs to the process: in this one there is one run at a time.
+    // Watching is of the whole process: in this one there is one run at a time.
     ...(kind === "worker" ? { runsAtOnce } : {}),
     sources: readSources(connector.url),
     codeDigest: async () => (await readConnectorCode(connector.url)).digest,
@@ -172,8 +172,8 @@ function createLane({ kind, settings }: ConnectorTargetOptions): Lane {
     hostFor(given, asks) {
       world = given;
       egress = asks;
-      // What may be cancelled has a worker of its own: it may be ended in the middle of anything.
-      // So have reads of databases: their sessions may be.
+      // A run that may be cancelled has a worker of its own: it may be ended in the middle of
+      // anything. So have reads of databases: their sessions may be.
       const keepsWorkers = kind === "worker" && !given.mayBeCancelled && asks?.kind === "http";
       const key = JSON.stringify([given.timeouts ?? null, keepsWorkers]);
       const host = hosts.get(key) ?? open(given.timeouts, keepsWorkers);

@@ -1,4 +1,4 @@
-/** What a container of the kit is given and denied, whether it is for one run or for many. */
+/** Creates a container of the kit, for one run or for many: what it is given and denied. */
 import { proxyEnvironment } from "svc-connectors/host";
 import type { World } from "../contract/target.ts";
 import { caPath, mountPoint } from "./container-command.ts";
@@ -24,7 +24,7 @@ export interface ContainerTargetOptions {
   readonly isKept?: boolean | undefined;
 }
 
-/** What all containers of a target share. */
+/** The context that all containers of a target share. */
 export interface ContainerContext {
   readonly docker: Docker;
   readonly network: PrivateNetwork;
@@ -34,7 +34,7 @@ export interface ContainerContext {
 }
 
 const defaultMemoryBytes = 2 ** 30;
-/** What Docker keeps of a container's output, which is read as a whole when it has ended. */
+/** The log that Docker keeps of a container's output, read as a whole when it has ended. */
 const keptLog = { Type: "json-file", Config: { "max-size": "32m", "max-file": "1" } };
 
 type CreateOptions = NonNullable<Parameters<Docker["createContainer"]>[0]>;

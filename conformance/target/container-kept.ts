@@ -52,7 +52,7 @@ export function createKeptContainers(
 ): KeptContainers {
   const free: Kept[] = [];
   const entrypoint = typeof Entrypoint === "string" ? [Entrypoint] : [...(Entrypoint ?? [])];
-  // What is written to a volume is not seen in the container's own layer.
+  // Writes to a volume are not seen in the container's own layer.
   let isPossible = Object.keys(Volumes ?? {}).length === 0;
   const remove = async ({ container, folder }: Pick<Kept, "container" | "folder">) => {
     await removeContainer(context, container);
@@ -112,7 +112,7 @@ async function runInside(
     AttachStderr: true,
   });
   const errors = createTail();
-  // What Docker would have kept of a container of its own.
+  // The log that Docker would have kept of a container of its own.
   const log = createTail();
   let hasSpoken = false;
   let isGone = false;

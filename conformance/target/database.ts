@@ -39,7 +39,7 @@ export async function databaseKindOf(target: Target): Promise<DatabaseEgress["ki
   return databaseEgress((manifest as Manifest | undefined)?.egress)?.kind;
 }
 
-/** What has a server of each kind. */
+/** Starts a server of each kind. */
 const starters: Readonly<
   Record<
     DatabaseEgress["kind"],

@@ -1,5 +1,5 @@
 /**
- * What the kit knows of a declarative manifest beside its runs: where in its text a failure comes
+ * A declarative manifest as the kit knows it beside its runs: where in its text a failure comes
  * from, and which rules its author can do nothing about.
  */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";

@@ -51,7 +51,7 @@ export async function startMysqlDatabase(
   };
 }
 
-/** What has been done to a copy since the seed. */
+/** The statements that a copy has run since the seed. */
 type Changes = string[];
 
 async function openDatabase(

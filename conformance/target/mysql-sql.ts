@@ -66,7 +66,7 @@ const statements: DatabaseStatements = {
   DELIMITER ;`,
 };
 
-/** What counts rows that are written, and tables that are made and changed. */
+/** Counters of rows that are written, and of tables that are made and changed. */
 const writeCounters = [
   ...["handler_write", "handler_update", "handler_delete"],
   ...["com_create_table", "com_drop_table", "com_alter_table", "com_truncate", "com_rename_table"],

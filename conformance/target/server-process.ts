@@ -1,4 +1,4 @@
-/** What servers of databases have in common that are started for a while, on loopback. */
+/** Starts and stops servers of databases on loopback: the parts that all kinds share. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";

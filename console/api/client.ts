@@ -96,7 +96,7 @@ export async function ask<T extends { data: unknown }>(
 export const isProposal = (data: unknown): data is schemas["Approval"] =>
   typeof data === "object" && data !== null && "approval_id" in data && "proposal" in data;
 
-/** What a change has answered that nobody decides about. @throws Problem */
+/** The answer to a change that nobody has to approve. @throws Problem */
 export async function askNow<T extends { data: unknown }>(
   asked: Promise<Answered<T>>,
 ): Promise<Exclude<T["data"], schemas["Approval"]>> {

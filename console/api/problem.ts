@@ -22,7 +22,7 @@ export class Problem extends Error {
     return this.details.reason;
   }
 
-  /** What was found when it was tried, or what to do about it, where the API knows. */
+  /** The result of the check, or what to do about it, where the API knows. */
   get fix(): string | undefined {
     const { fix, problem, check } = this.details;
     if (typeof fix === "string") return fix;
@@ -31,7 +31,7 @@ export class Problem extends Error {
     return typeof message === "string" ? message : undefined;
   }
 
-  /** What is wrong, by the last part of the field's path. */
+  /** The faults, by the last part of the field's path. */
   get fields(): Readonly<Record<string, string>> {
     return Object.fromEntries(
       (this.details.errors ?? []).map(({ path, message }) => [

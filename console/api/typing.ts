@@ -1,4 +1,4 @@
-/** What must not compile: `tsc -p console` fails when one of these does. */
+/** Code that must not compile: `tsc -p console` fails when any of it does. */
 import { api, ask } from "./client.ts";
 
 export async function wrongFields(): Promise<void> {

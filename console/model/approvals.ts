@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, ask } from "../api/client.ts";
 
-/** What waits for somebody's decision, as it comes. */
+/** Proposals that wait for somebody's decision, as they come. */
 export const usePending = (isEnabled = true) =>
   useQuery({
     queryKey: ["in", "approvals", "pending"],

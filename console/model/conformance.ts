@@ -1,4 +1,4 @@
-/** What the conformance kit has found of a connector, as the console tells it. */
+/** The report of the conformance kit on a connector, as the console tells it. */
 import type { schemas } from "../api/schema.ts";
 
 export type Report = schemas["ConformanceReport"];

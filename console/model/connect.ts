@@ -6,7 +6,7 @@ import { type ConnectedMessage, connectedChannel } from "./connected-channel.ts"
 
 export interface Connecting {
   readonly connectorId: string;
-  /** What the account is called; when it is connected again it keeps its name. */
+  /** The account's name; when it is connected again it keeps its name. */
   readonly name?: string | undefined;
   /** The source whose account is connected again. */
   readonly sourceId?: string | undefined;
@@ -43,7 +43,7 @@ export const startConnecting = ({
 export const openWindow = (): Window | undefined =>
   window.open("", "svc-connect", "popup,width=640,height=780") ?? undefined;
 
-/** What a hostile connector names is not opened: only pages are. @throws Problem */
+/** A page to open, and nothing else that a hostile connector names. @throws Problem */
 export function pageOf(url: string): string {
   const { protocol } = new URL(url);
   if (protocol === "https:" || protocol === "http:") return url;

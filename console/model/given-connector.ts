@@ -17,7 +17,7 @@ export const noConnector: GivenConnector = {
   hosts: [],
 };
 
-/** What is there of one that was added, to be replaced. */
+/** The fields of a connector that was added, to be replaced. */
 export const givenOf = (connector: schemas["ConnectorWithStreams"]): GivenConnector => ({
   name: connector.connector_id.replace(/^conn_/, "").replaceAll("_", "-"),
   way: connector.manifest === null ? "image" : "manifest",
@@ -51,7 +51,7 @@ export const nameFrom = (text: string): string =>
     .slice(0, 60)
     .replace(/^-+|-+$/g, "");
 
-/** What is missing or wrong, by the API's field; the rest is for the API to say. */
+/** Missing or wrong fields, by the API's names; the rest is for the API to say. */
 export function faultsOfGiven(given: GivenConnector): Readonly<Record<string, string>> {
   const { name, way, manifest, image, hosts } = given;
   const faults: Record<string, string> = {};

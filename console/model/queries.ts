@@ -1,4 +1,4 @@
-/** What several pages ask the API for. Keys that begin with "in" are of one workspace. */
+/** Queries of the API that several pages share. Keys that begin with "in" are of one workspace. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, ask, chooseWorkspace } from "../api/client.ts";

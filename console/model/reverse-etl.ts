@@ -28,7 +28,7 @@ export const useReceivers = () =>
 export type Receiver = schemas["ReverseEtlDestination"];
 export type ReceiverType = schemas["CreateReverseEtlDestinationRequest"]["type"];
 
-/** What takes rows, by the API's word for it. */
+/** The kinds of receivers, by the API's word for them. */
 export const receiverWords: Readonly<Record<string, string>> = {
   webhook: "Webhook",
   postgres: "PostgreSQL",

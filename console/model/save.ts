@@ -139,7 +139,7 @@ export async function update(
   if (isProposal(stored)) return stored;
   try {
     const made = await change(form, before, stored.credential_handle);
-    // What waits for an approval still needs both.
+    // A change that waits for an approval still needs both.
     if (old && !isProposal(made)) await forget(old.credential_id);
     return made;
   } catch (error) {
@@ -155,7 +155,7 @@ async function change(
 ): Promise<Endpoint | schemas["Approval"]> {
   const { kind, name } = form;
   const configuration = configurationOf(form);
-  // What was taken out is taken out there too.
+  // A setting that was taken out is taken out there too.
   const gone = Object.keys(before.configuration).filter((one) => !(one in configuration));
   const settings = {
     name,

@@ -1,4 +1,4 @@
-/** What has changed at a source, as it is said to people. */
+/** The changes at a source, as people are told of them. */
 import type { schemas } from "../api/schema.ts";
 
 /** A change in a sentence; the job's log says it in the same words. */

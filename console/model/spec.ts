@@ -1,4 +1,4 @@
-/** What a connector asks for, as fields of a form. */
+/** The spec of a connector, as fields of a form. */
 import { type Schema, Validator } from "@cfworker/json-schema";
 
 export interface Field {
@@ -118,7 +118,7 @@ export const given = (values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => !isMissing(value)));
 
 /**
- * What is wrong, by field, before anybody is asked. The schema is interpreted: the page may not make
+ * The faults by field, before anybody is asked. The schema is interpreted: the page may not make
  * code of it.
  * @param stored names of secrets that are stored already
  */
@@ -133,7 +133,7 @@ export function faultsOf(
     if (isRequired && isMissing(values[name]) && !stored.includes(name))
       faults[name] = "Fill this in.";
   const { required: _, ...rest } = spec;
-  // What is in parts here is put together by the API, which knows the secrets that are stored.
+  // Settings in parts are put together by the API, which knows the secrets that are stored.
   const isWhole = ([name]: readonly [string, unknown]) =>
     !name.includes(".") && !fields.some((one) => one.name.startsWith(`${name}.`));
   const schema = {

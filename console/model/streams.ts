@@ -68,13 +68,13 @@ export function inMode(stream: CatalogStream, selection: Selection, mode: Mode):
   };
 }
 
-/** What may be a cursor: first what is proposed. */
+/** The fields that may be a cursor: first what is proposed. */
 export const cursorsOf = (stream: CatalogStream): readonly string[] => {
   const proposed = stream.proposed_cursors.map(({ field }) => field);
   return [...proposed, ...columnsOf(stream).filter((one) => !proposed.includes(one))];
 };
 
-/** What is chosen first for a stream: as the API suggests it, or all of it. */
+/** The first choice for a stream: as the API suggests it, or all of it. */
 export const firstSelection = (
   stream: CatalogStream,
   { suggested }: Pick<Prepared, "suggested">,

@@ -12,14 +12,14 @@ interface Versioned {
 export const ifMatch = ({ version }: Versioned) => ({ "If-Match": `"v${version}"` });
 
 export interface Saving<T extends Versioned> {
-  /** What was there when the form was opened, and what is there now. */
+  /** The thing when the form was opened, and now. */
   readonly before: T;
   readonly now: T;
   readonly isBusy: boolean;
   readonly problem: Problem | undefined;
   /** @param send sends the change for this state of it */
   save(send: (from: T) => Promise<T | schemas["Approval"]>): void;
-  /** What is saved next goes over what somebody else has changed. */
+  /** Lets the next save go over what somebody else has changed. */
   keepMine(): void;
   /** Begins again with what is there now. */
   load(): void;
@@ -36,7 +36,7 @@ export function useSaving<T extends Versioned>(
     refresh,
     show,
   }: {
-    /** What was there when the form was opened, where that is not what is there now. */
+    /** The thing when the form was opened, where it has changed since. */
     readonly opened?: T | undefined;
     /** Asks what is there now. */
     readonly refresh: () => Promise<unknown>;

@@ -1,4 +1,4 @@
-/** What somebody has begun: whether it goes on, and what came of it. */
+/** The state of work that somebody has begun: whether it goes on, and its result. */
 import { useState } from "react";
 import { type Problem, toProblem } from "../api/problem.ts";
 

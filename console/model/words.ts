@@ -1,4 +1,4 @@
-/** What the API's words are called here, and how numbers and times are said. */
+/** The console's words for the API's, and its forms of numbers and times. */
 
 import { serverNowMs } from "../api/clock.ts";
 import type { schemas } from "../api/schema.ts";
@@ -70,7 +70,7 @@ export const spoken = (word: string): string => {
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
 
-/** What a job does. */
+/** The kind of a job, in words. */
 export const jobWords = ({
   kind,
   job_type: type,

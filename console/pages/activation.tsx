@@ -246,7 +246,7 @@ function Settings({ activation }: Of) {
   );
 }
 
-/** What the form shows: columns and fields by name. */
+/** The values in the form: columns and fields by name. */
 const shownOf = (one: Activation) => ({
   name: one.name,
   object: one.object,

@@ -180,7 +180,7 @@ function Decision({ approval, proposed }: Of) {
     setProblem(undefined);
     try {
       const said = await send(verb, approval, reason.trim());
-      // What did not work is told above.
+      // A failed execution is told above.
       if (said.status !== "failed") tell.done(words[verb]);
     } catch (error) {
       setProblem(error);
@@ -246,7 +246,7 @@ const words: Readonly<Record<Verb, string>> = {
   cancel: "Withdrawn.",
 };
 
-/** What was read is what is approved: its digest goes along. @throws Problem */
+/** Sends a decision; an approval names the digest of what was read. @throws Problem */
 async function send(verb: Verb, approval: Approval, reason: string): Promise<Approval> {
   const params = { path: { approval_id: approval.approval_id } };
   const said = reason === "" ? {} : { reason };

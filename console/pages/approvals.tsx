@@ -14,7 +14,7 @@ import { Empty, Loaded } from "../parts/states.tsx";
 import { Ago } from "../parts/status.tsx";
 import { tell, useAct } from "../parts/tell.ts";
 
-/** What waits for a decision, what was decided, and what needs one. */
+/** Proposals that wait for a decision, those decided, and the rules that ask for one. */
 export default function Approvals() {
   return (
     <>

@@ -39,7 +39,7 @@ export default function ReplaceConnector({ id }: { readonly id: string }) {
   );
 }
 
-/** What is there, and its version. Code has none, and is the operator's alone. */
+/** The connector's fields, and its version. Code has none, and is the operator's alone. */
 const versionedOf = (connector: schemas["ConnectorWithStreams"]) => ({
   ...givenOf(connector),
   version: connector.version ?? 0,

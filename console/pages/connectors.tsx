@@ -7,7 +7,7 @@ import { useMe } from "../parts/me.tsx";
 import { NamedList } from "../parts/named-list.tsx";
 import { Row } from "../parts/row.tsx";
 
-/** What this instance can read from and write to: what comes with svc, and what was added. */
+/** Connectors of this instance: those that come with svc, and those added. */
 export default function Connectors() {
   const { administersInstance } = useMe();
   const connectors = useConnectors();

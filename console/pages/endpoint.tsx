@@ -196,7 +196,7 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
   );
 }
 
-/** What the form of settings shows. */
+/** The values in the form of settings. */
 const shownOf = ({ name, configuration }: Endpoint) => ({ name, configuration });
 
 function LastCheck({ kind, endpoint }: Of) {
@@ -261,7 +261,9 @@ const UsedBy = ({ pipelines }: { readonly pipelines: readonly schemas["Pipeline"
 
 const otherOf = (kind: Kind): Kind => (kind === "source" ? "destination" : "source");
 
-/** What one does with it, while nothing uses it: above all else, also where the screen is narrow. */
+/**
+ * The next step with it, while nothing uses it: above all else, also where the screen is narrow.
+ */
 function Next({
   kind,
   id,

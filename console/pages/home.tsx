@@ -26,7 +26,7 @@ type Pipeline = schemas["Pipeline"];
 
 const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** What needs somebody, what runs, and how fresh everything is. */
+/** The overview: work that waits for somebody, running jobs, and how fresh everything is. */
 export default function Home() {
   const pipelines = usePipelines();
   return (
@@ -119,7 +119,7 @@ function FirstSteps() {
   );
 }
 
-/** What others have proposed, for who may decide. */
+/** Proposals of others, for who may decide. */
 function WaitingForMe() {
   const { mayApprove } = useMe();
   const { data } = usePending(mayApprove);

@@ -156,7 +156,7 @@ function Streams({
   streams,
   said,
 }: WatchedJob & {
-  /** What is said of the whole job already. */
+  /** The message shown for the whole job already. */
   readonly said: string | undefined;
 }) {
   if (streams.length === 0) return null;

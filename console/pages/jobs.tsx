@@ -3,7 +3,7 @@ import { Head } from "../parts/head.tsx";
 import { JobRows } from "../parts/job-rows.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 
-/** What ran last, of whatever pipeline. */
+/** The latest jobs of all pipelines. */
 export default function Jobs() {
   const jobs = useJobs({ limit: 100 });
   const pipelines = usePipelines();

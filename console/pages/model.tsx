@@ -24,7 +24,7 @@ const queryOf = ({ sql, key }: ModelParts) => ({
   primaryKey: key,
 });
 
-/** What a model asks at first: the first warehouse into which a pipeline writes. */
+/** A new model's warehouse: the first into which a pipeline writes. */
 function firstWarehouse(
   warehouses: readonly { readonly id: string }[],
   pipelines: readonly schemas["Pipeline"][],
@@ -173,7 +173,7 @@ function Settings({
   );
 }
 
-/** What the form shows. */
+/** The values in the form. */
 function shownOf(model: Model) {
   const { name, sql, key } = partsOf(model);
   return { name, SQL: sql, key };

@@ -350,7 +350,7 @@ function Settings({ pipeline }: Of) {
   );
 }
 
-/** What the form of settings shows. */
+/** The values in the form of settings. */
 const shownOf = (one: Pipeline) => ({
   name: one.name,
   schedule: { ...one.schedule },

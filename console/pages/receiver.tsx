@@ -67,7 +67,7 @@ function Settings({ receiver }: Of) {
     saving.save(async (from) => {
       const made = await send(entered, from);
       tell.outcome(made, isProposal(made) ? "" : `${made.name} works and was saved.`);
-      // What was typed as a secret stands nowhere any more.
+      // A typed secret stands nowhere any more.
       if (!isProposal(made)) setLoads(loads + 1);
       return made;
     });
@@ -89,7 +89,7 @@ function Settings({ receiver }: Of) {
   );
 }
 
-/** What the form shows. */
+/** The values in the form. */
 const shownOf = ({ name, configuration }: Receiver) => ({ name, configuration });
 
 /** @throws Problem */

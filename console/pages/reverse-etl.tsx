@@ -69,7 +69,7 @@ function Add({ tab }: { readonly tab: Tab }) {
   ) : null;
 }
 
-/** What is still missing before something can be sent. */
+/** The first thing that is missing before something can be sent. */
 function useNextStep(): Tab {
   const models = useModels();
   const receivers = useReceivers();

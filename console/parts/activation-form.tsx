@@ -59,12 +59,12 @@ export function ActivationForm({
   onSave,
 }: {
   readonly first: ActivationParts;
-  /** What is sent, and where, is chosen once. */
+  /** Whether model and receiver can still be chosen. */
   readonly isNew: boolean;
   readonly models: readonly Choice[];
   readonly receivers: readonly Choice[];
   readonly label: string;
-  /** What came of saving. */
+  /** The outcome of saving. */
   readonly problem: ReactNode;
   readonly isBusy: boolean;
   readonly onSave: (parts: ActivationParts) => void;

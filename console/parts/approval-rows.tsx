@@ -4,7 +4,7 @@ import { clientWords, usePersonNames } from "./people.ts";
 import { Row } from "./row.tsx";
 import { Ago, Status } from "./status.tsx";
 
-/** What is proposed, and about what: "Change a pipeline: Shop". */
+/** The title of a proposal: "Change a pipeline: Shop". */
 export function useApprovalTitle(): (approval: schemas["Approval"]) => string {
   const nameOf = useNames();
   return ({ proposal: { summary, body_redacted: body }, resource: { type, id } }) => {

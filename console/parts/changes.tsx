@@ -1,4 +1,4 @@
-/** What a proposal would change, as one reads it. */
+/** The changes that a proposal would make, as one reads them. */
 import { UnstyledButton } from "@mantine/core";
 import { Fragment, useState } from "react";
 import type { schemas } from "../api/schema.ts";

@@ -1,4 +1,4 @@
-/** What the conformance kit has found of a connector: its verdict, and each rule with its reason. */
+/** The conformance report on a connector: its verdict, and each rule with its reason. */
 import { Alert, Badge, Button, FileButton } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";

@@ -112,7 +112,7 @@ export function ConnectAccount({
   );
 }
 
-/** What the operator does about it, once. */
+/** Advice for the operator, who does it once. */
 function Advice({
   problem: { reason },
   connectorId,

@@ -1,4 +1,4 @@
-/** What an endpoint logs in with: whether it works, when it ends, and how it is connected again. */
+/** The credential of an endpoint: whether it works, when it ends, and how it is connected again. */
 import { Alert, Button, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

@@ -16,7 +16,7 @@ export function Delete({
   readonly label: string;
   /** Who may, where that is not who may change what is in this workspace. */
   readonly may?: boolean | undefined;
-  /** What stays and what goes. */
+  /** The warning: what stays and what goes. */
   readonly children: string;
   readonly run: () => Promise<void>;
 }) {

@@ -17,7 +17,7 @@ export const hasEntities = (fields: readonly { readonly name: string }[]): boole
 
 type Account = { readonly credential_handle: string } | { readonly source_id: string };
 
-/** What an account has; null: nothing is chosen from accounts of this kind. */
+/** The entities of an account; null: nothing is chosen from accounts of this kind. */
 const useEntities = (account: Account) =>
   useQuery({
     queryKey: ["in", "entities", account],
@@ -38,7 +38,7 @@ const useEntities = (account: Account) =>
 const idsOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.map(String) : [];
 
-/** What is not chosen yet, by field. */
+/** The choices that are missing, by field. */
 export const missingEntities = (values: Values): Readonly<Record<string, string>> => ({
   ...(typeof values.portal_id === "string" && values.portal_id !== ""
     ? {}
@@ -78,7 +78,7 @@ export function EntityFields({
     return <ProblemNote error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === null) return null;
   const { brands, channels } = query.data;
-  // What was missing, and is chosen since, is said no more.
+  // The fault of a choice that was made since is not shown any more.
   const missing = missingEntities(values);
   const none = missingEntities({});
   const faultOf = (name: (typeof entityFields)[number]) =>
@@ -185,7 +185,7 @@ interface Choice {
   readonly label: string;
 }
 
-/** What was chosen stays to be seen, though the account does not have it any more. */
+/** Keeps chosen entities to be seen that the account does not have any more. */
 function withUnknown(choices: readonly Choice[], chosen: readonly string[]): Choice[] {
   const known = new Set(choices.map(({ value }) => value));
   return [

@@ -29,12 +29,14 @@ export function GivenConnectorForm({
   onSave,
 }: {
   readonly first: GivenConnector;
-  /** What is there keeps its name, and stays what it is: a manifest or an image. */
+  /**
+   * The first values; a connector that is there keeps its name, and stays a manifest or an image.
+   */
   readonly isNew: boolean;
   readonly label: string;
   readonly isBusy: boolean;
   readonly problem: Problem | undefined;
-  /** What became of saving it. */
+  /** The outcome of saving it. */
   readonly note: ReactNode;
   readonly onSave: (given: GivenConnector) => void;
 }) {

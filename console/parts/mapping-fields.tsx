@@ -16,9 +16,9 @@ export function MappingFields({
 }: {
   readonly mappings: readonly Mapping[];
   readonly columns: readonly string[];
-  /** What the receiver has; others it may take too. */
+  /** The receiver's fields; it may take others too. */
   readonly fields: readonly { readonly name: string; readonly type: string }[];
-  /** What is wrong, by `mappings.0.to` and the like. */
+  /** The faults, by `mappings.0.to` and the like. */
   readonly faults: Readonly<Record<string, string>>;
   readonly hasIdentifier: boolean;
   readonly isReadOnly: boolean;

@@ -12,7 +12,7 @@ export function SaveProblem<T extends { readonly version: number }>({
   shownOf,
 }: {
   readonly saving: Saving<T>;
-  /** What the form shows of it. */
+  /** The fields of it that the form shows. */
   readonly shownOf: (one: T) => Fields;
 }) {
   if (problem === undefined) return null;

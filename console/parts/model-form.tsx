@@ -35,7 +35,7 @@ export function ModelForm({
   readonly warehouses: readonly { readonly id: string; readonly name: string }[];
   readonly isBusy: boolean;
   readonly faults: Readonly<Record<string, string>>;
-  /** What came of saving. */
+  /** The outcome of saving. */
   readonly problem: ReactNode;
   readonly onSave: (parts: ModelParts) => void;
 }) {

@@ -1,6 +1,6 @@
 import { useConnectors, useEndpoints, usePipelines } from "../model/queries.ts";
 
-/** What things are called that are named by their ids. */
+/** The names of things, by type and id. */
 export function useNames(): (type: string, id: string) => string | undefined {
   const sources = useEndpoints("source");
   const destinations = useEndpoints("destination");

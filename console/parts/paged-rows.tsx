@@ -22,7 +22,7 @@ export function PagedRows<Item>({
   children,
 }: {
   readonly query: UseInfiniteQueryResult<InfiniteData<Page<Item>>>;
-  /** What is said of an empty list. */
+  /** The text for an empty list. */
   readonly none: string;
   readonly className?: string | undefined;
   /** An `li` with a key, for each. */

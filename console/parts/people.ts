@@ -23,7 +23,7 @@ export const useMembers = () => {
   });
 };
 
-/** What people are called, by their ids. Who has left the workspace keeps the id alone. */
+/** People's names, by their ids. Who has left the workspace keeps the id alone. */
 export function usePersonNames(): (userId: string | null) => string {
   const { me } = useMe();
   const { data = [], isPending } = useMembers();

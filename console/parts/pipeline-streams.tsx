@@ -47,7 +47,7 @@ export function PipelineStreams({ pipeline }: { readonly pipeline: Pipeline }) {
       const [prepared, streams] = await Promise.all([prepare(source, destination), streamsOf(id)]);
       return { prepared, streams, version };
     },
-    // What is being chosen is not taken out of somebody's hands.
+    // A choice that is being made is not taken out of somebody's hands.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     refetchOnWindowFocus: false,

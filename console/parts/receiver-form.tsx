@@ -13,14 +13,14 @@ import { useMe } from "./me.tsx";
 import { SpecFields } from "./spec-form.tsx";
 import { Loaded } from "./states.tsx";
 
-/** What a form begins with: what there is, or nothing. */
+/** The first values of a form: those that exist, or none. */
 interface First {
   readonly name: string;
   readonly credentialHandle: string | null;
   readonly configuration: Readonly<Record<string, unknown>>;
 }
 
-/** What was entered, as it is sent. */
+/** The entered values, as they are sent. */
 export type Entered =
   | { readonly type: "webhook"; readonly form: Form }
   | {
@@ -35,7 +35,7 @@ interface ReceiverFormProps {
   readonly first: First | undefined;
   readonly isBusy: boolean;
   readonly faults: Readonly<Record<string, string>>;
-  /** What came of saving. */
+  /** The outcome of saving. */
   readonly problem: ReactNode;
   readonly onSave: (entered: Entered) => void;
 }
@@ -111,7 +111,7 @@ const takes = {
   },
 } as const;
 
-/** What says where it is; the other settings are about reading. */
+/** The settings that say where it is; the others are about reading. */
 const placeFields: readonly string[] = [
   "host",
   "port",
@@ -209,7 +209,7 @@ function Frame({
 }: {
   readonly name: string;
   readonly isBusy: boolean;
-  /** What is wrong with what was entered. */
+  /** The fault in what was entered. */
   readonly found?: object;
   readonly problem: ReactNode;
   readonly onName: (name: string) => void;

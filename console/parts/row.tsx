@@ -15,15 +15,15 @@ export function Row({
   /** Its page; absent: it has none. */
   readonly to?: string | undefined;
   readonly name: ReactNode;
-  /** What marks it, beside the name. */
+  /** A mark beside the name. */
   readonly badge?: ReactNode;
-  /** What stands below the name. */
+  /** The line below the name. */
   readonly about?: ReactNode;
   readonly detail?: ReactNode;
-  /** What a narrow screen leaves out. */
+  /** A part that narrow screens leave out. */
   readonly later?: ReactNode;
   readonly right?: ReactNode;
-  /** What belongs to it and is not in the line. */
+  /** Content that belongs to it and is not in the line. */
   readonly children?: ReactNode;
 }) {
   const cells = (

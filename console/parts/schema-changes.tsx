@@ -1,4 +1,4 @@
-/** What has changed at a pipeline's source, as its jobs have found it. */
+/** The changes at a pipeline's source, as its jobs have found them. */
 import { useQuery } from "@tanstack/react-query";
 import { api, ask } from "../api/client.ts";
 import { limit } from "../model/queries.ts";
@@ -15,7 +15,7 @@ export function SchemaChanges({ pipelineId }: { readonly pipelineId: string }) {
     queryKey: ["in", "events", "schema.changed"],
     queryFn: () =>
       ask(api.GET("/events", { params: { query: { type: "schema.changed", limit } } })),
-    // What a job has found is published a moment after it.
+    // A change that a job has found is published a moment later.
     refetchInterval: 10_000,
   });
   const found = query.data?.items

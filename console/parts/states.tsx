@@ -1,4 +1,4 @@
-/** What a page shows while there is nothing yet, when it failed, and when there is nothing. */
+/** The states of a page: loading, failed, empty. */
 import { Alert, Button, Skeleton } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -23,7 +23,7 @@ const titles: Readonly<Record<number, string>> = {
   429: "Too many requests",
 };
 
-/** What the API says to a program, and what it means for somebody who looks at a page. */
+/** The API's words for a program, and their meaning for somebody who looks at a page. */
 const said: Readonly<Record<number, { readonly api: string; readonly here: string }>> = {
   401: {
     api: "the access token is missing, unknown, expired or revoked",

@@ -24,7 +24,7 @@ function Time({ at, isPast }: { readonly at: string; readonly isPast: boolean })
   );
 }
 
-/** What is said of times is true for a while: it is said anew. */
+/** Renders anew each minute: words for times are true for a while. */
 const useMinutes = () => useSyncExternalStore(everyMinute, () => Math.floor(Date.now() / 60_000));
 
 function everyMinute(changed: () => void): () => void {

@@ -1,4 +1,4 @@
-/** What is done to some streams of a pipeline, or to all: read anew, reset, cleared. */
+/** Actions on some streams of a pipeline, or on all: read anew, reset, clear. */
 import { Checkbox, SegmentedControl, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

@@ -6,7 +6,7 @@ import { plural } from "../model/words.ts";
 
 const closeButtonProps = { "aria-label": "Close" };
 
-/** What was done last: on a narrow screen, one thing covers enough. */
+/** The last notification: on a narrow screen, one thing covers enough. */
 let last: string | undefined;
 
 const waits = "waits";
@@ -41,7 +41,7 @@ export const tell = {
         withCloseButton: false,
       });
   },
-  /** What was asked for is done, or waits for somebody's approval. @returns whether it is done */
+  /** Tells that a request is done, or waits for somebody's approval. @returns whether it is done */
   outcome(data: unknown, done: string): boolean {
     const waits = isProposal(data);
     if (waits)
@@ -55,10 +55,10 @@ export const tell = {
   },
 };
 
-/** What stands in a corner is short. */
+/** A text that is short enough for a corner. */
 const clipped = (text: string) => (text.length > 600 ? `${text.slice(0, 600)}…` : text);
 
-/** What a button does: what goes wrong is told in the corner. */
+/** Runs the action of a button: its failure is told in the corner. */
 export function useAct() {
   const [isBusy, setBusy] = useState(false);
   const act = async (work: () => Promise<unknown>): Promise<void> => {

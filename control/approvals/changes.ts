@@ -1,4 +1,4 @@
-/** What exactly a proposal would change, field by field, beside how things are now. */
+/** The exact changes that a proposal would make, field by field, beside how things are now. */
 import type { JsonValue } from "svc-connectors/host";
 import type { Operation, OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
@@ -18,7 +18,7 @@ export interface FieldChange {
 /** Configurations are merged (RFC 7396); everything else is replaced. */
 const mergedFields: readonly string[] = ["configuration"];
 
-/** What operations do that have no word for it in their bodies. */
+/** The effects of operations that have no word for them in their bodies. */
 const ownEffects: Readonly<Record<string, Shown>> = {
   "pipeline.pause": { status: "paused" },
   "pipeline.resume": { status: "active" },

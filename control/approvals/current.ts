@@ -1,4 +1,4 @@
-/** What a proposal acts on, as the API shows it now to who asks. */
+/** The subject of a proposal, as the API shows it now to who asks. */
 import {
   isStream,
   type Operation,

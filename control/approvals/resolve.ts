@@ -49,7 +49,7 @@ export async function advance(
       const proposal = await revalidate(occasion, row).catch(async (refusal: unknown) => {
         if (!(await isApproved(services, row))) throw refusal;
       });
-      // What it acts on was changed by this very approval, which another server has carried out
+      // Its subject was changed by this very approval, which another server has carried out
       // meanwhile.
       if (!proposal) continue;
       const approved = await decide(services, row, decision);

@@ -18,8 +18,7 @@ export function readRange(
   now: Date,
 ): { readonly from: Date; readonly to: Date } {
   const given = from === undefined ? undefined : new Date(from);
-  // What happens in this millisecond is in it; from tomorrow on there is nothing, which is no
-  // fault.
+  // Entries of this millisecond are in it; from tomorrow on there are none, which is no fault.
   const open = new Date(Math.max(now.getTime() + 1, given?.getTime() ?? 0));
   const end = to === undefined ? open : new Date(to);
   const begin = given ?? new Date(end.getTime() - defaultDays * dayMs);

@@ -45,7 +45,7 @@ async function verifyFiles(
   workspaceId: string,
 ): Promise<ArchivedChain | ArchiveFault | undefined> {
   let chain: ArchivedChain | undefined;
-  // What a process was writing when it was killed ends in .part.
+  // A file that a process was writing when it was killed ends in .part.
   const names = namesOf(await readdir(folder, { withFileTypes: true }), "file");
   for (const file of names.filter((name) => /^\d{10}\.jsonl$/.test(name))) {
     const fault = (kind: ArchiveFault["kind"], index: number) => ({

@@ -112,7 +112,7 @@ async function apply(path: string, options: ApplyValues, terminal: Terminal): Pr
     );
 }
 
-/** What is needed besides the API is there, before anything is done. */
+/** Checks that all that is needed besides the API is there, before anything is done. */
 async function checkTools(file: ReadFile, plan: Plan, places: SecretPlaces): Promise<void> {
   const of = (section: string) =>
     plan.steps.filter(({ kind }) => kind.section === section).filter(isChanging);
@@ -150,7 +150,7 @@ function outcomeLines(outcome: Outcome, file: ReadFile): string[] {
   ];
 }
 
-/** What a person at the terminal is told: never exit code 2, which says that there are changes. */
+/** The error for a person at the terminal: never exit code 2, which says that there are changes. */
 async function explained(error: unknown, { err, signal }: Terminal): Promise<unknown> {
   if (signal.aborted) return error;
   if (error instanceof FaultyFile) for (const line of error.lines) await err.line(line);

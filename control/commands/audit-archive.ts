@@ -37,7 +37,7 @@ export async function compareArchive(
     if (known.has(workspaceId)) {
       const query = { workspace: workspaceId, noted: end };
       const [fault] = (await operator.run("audit_log.verify", { query })).faults;
-      // What is wrong behind the place is told of the log itself.
+      // A fault behind the place is told of the log itself.
       if (fault?.kind === "pruned")
         faults.push({ workspaceId, file: null, kind: "gap", index: end.index + 1 });
       else if (fault && fault.index <= end.index)

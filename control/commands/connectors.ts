@@ -128,7 +128,10 @@ export const buildConnectors: CommandBuilder = (command, terminal) => {
       );
 };
 
-/** What is added: of a manifest the text itself, so that every host has it. @throws UsageError */
+/**
+ * The connector to add: of a manifest the text itself, so that every host has it.
+ * @throws UsageError
+ */
 async function givenConnector(
   connector: string,
   terminal: Pick<Terminal, "cwd">,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Services } from "../services/services.ts";
 import { listenForScrapes } from "./metrics-listener.ts";
 
-/** What another process of this host listens to. */
+/** A port that another process of this host listens to. */
 const taken = createServer();
 let takenPort = 0;
 beforeAll(async () => {

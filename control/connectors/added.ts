@@ -58,7 +58,7 @@ export const imageOf = ({ image }: Pick<AddedConnector, "image">) =>
   image === null ? null : (JSON.parse(image) as ContainedImage);
 
 /**
- * What the registry knows of one.
+ * The registry's entry for an added connector.
  * @param folder packages are looked up from it
  * @param document the text of a manifest or an image
  */
@@ -159,7 +159,8 @@ const enable = (tx: Db, id: string) =>
   tx.deleteFrom("connector_settings").where("connector_id", "=", id).execute();
 
 /**
- * What was made with it is kept; nothing of it runs. Gives the version that it has then.
+ * Removes a connector. What was made with it is kept; nothing of it runs. Gives the version that it
+ * has then.
  * @throws not_found
  */
 export async function removeConnector(

@@ -1,4 +1,4 @@
-/** What the conformance kit has found of a connector that was added: taken, kept, shown. */
+/** Conformance reports on connectors that were added: taken, kept, shown. */
 import type { ContainedImage } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { ControlError } from "../contract/reasons.ts";
@@ -170,7 +170,7 @@ function toKept({ connector, rules, ...report }: GivenReport): Kept {
 
 const reportRefused = (problem: string) => new ControlError("report_refused", { problem });
 
-/** What a report says was tried: the digest of the code, or of the image. */
+/** The digest of the code, or of the image, that was tried. */
 const triedIn = (code: string | undefined, image: ContainedImage | null | undefined) =>
   image ? digestOf(image) : code;
 
@@ -181,7 +181,7 @@ export async function keepReport(
   report: GivenReport,
   now: Date,
 ): Promise<void> {
-  // What is no module does not say who it is: then its code does.
+  // A program or an image does not say who it is: then its code does.
   const { id, digest } = report.connector;
   const here = triedIn(connector.code_digest, imageOf(connector));
   if (id === undefined ? digest !== here : id !== connector.id)
@@ -218,7 +218,7 @@ export async function findReport(
   };
 }
 
-/** What a connector itself says of its last report. */
+/** A connector's last report, in short. */
 export async function summaryOf(
   db: Db,
   definition: ConnectorDefinition,

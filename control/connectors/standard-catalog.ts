@@ -43,7 +43,7 @@ function madeUpConfig({ spec, egress }: Manifest): JsonObject {
   return { ...config, [field]: `https://${approvedHosts[0]?.replace("*", "team")}${pathEnd}` };
 }
 
-/** What must be there; of several forms the first. */
+/** An object with the required properties; of several forms the first. */
 function madeUpObject(schema: JsonObject): JsonObject {
   const required = (schema.required ?? []) as readonly string[];
   const [form] = schemaAlternatives.flatMap((keyword) => {

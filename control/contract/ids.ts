@@ -60,7 +60,7 @@ export const createAccessToken = (): string => withChecksum("svc_at_", 40);
 export const createInvitationToken = (): string => withChecksum("svc_inv_", 40);
 
 /**
- * What the cookie of a console's session holds. It is no access token: who reads it from a cookie
+ * The value of the cookie of a console's session. It is no access token: who reads it from a cookie
  * jar has nothing for an Authorization header.
  */
 export const createConsoleToken = (): string => withChecksum("svc_cs_", 40);

@@ -192,14 +192,14 @@ export interface ReadOperation<
 /** Server-sent events · one JSON text a line. */
 export type StreamMedia = "text/event-stream" | "application/x-ndjson";
 
-/** What a stream tells. Of server-sent events it has a name, and an id from which one can go on. */
+/** An item of a stream. Of server-sent events it has a name, and an id from which one can go on. */
 export interface StreamItem<Data> {
   readonly event?: string | undefined;
   readonly id?: string | undefined;
   readonly data: Data;
 }
 
-/** What there was to tell at one look. */
+/** The items found at one look. */
 export interface Look<Data> {
   readonly items: readonly StreamItem<Data>[];
   /** Nothing follows any more. */

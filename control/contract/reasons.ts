@@ -258,7 +258,7 @@ export class ControlError extends Error {
   readonly details: ReasonDetails;
   /** Headers of the answer, for instance `retry-after`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What the caller has named and does not exist: the door looks up where it stands. */
+  /** The missing thing that the caller has named: the door looks up where it stands. */
   readonly missing: string | undefined;
 
   constructor(

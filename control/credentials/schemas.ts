@@ -60,7 +60,7 @@ export const Credential = StrictObject(
   { title: "Credential" },
 );
 
-/** What was noted before the word was one. */
+/** The reason, which had another word before. */
 const reasonOf = (reason: string) => (reason === "authorization_lost" ? lostAuthorization : reason);
 
 export function toCredential(row: CredentialRow): Static<typeof Credential> {

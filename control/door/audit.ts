@@ -25,7 +25,7 @@ export async function appendAudit(db: Db, entry: AuditEntry): Promise<void> {
     .selectFrom("audit_heads")
     .select(["index", "hash"])
     .where("workspace_id", "=", entry.workspace_id)
-    // What was deleted while this was being written is not there to be written to.
+    // A workspace that was deleted while this was being written is not there to be written to.
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(

@@ -10,7 +10,7 @@ import { findMemberships, membershipsAtOnce, toMembership } from "./memberships.
 /** The claims of a request about itself. */
 export interface RequestFacts {
   readonly authorization: string | undefined;
-  /** What the cookie of a console's session holds, when a page of this server sent it. */
+  /** The cookie of a console's session, when a page of this server sent it. */
   readonly consoleToken?: string | undefined;
   /** X-Svc-Client. */
   readonly client: string | undefined;

@@ -45,7 +45,7 @@ export function requirePerson(
   params: Readonly<Record<string, string>>,
 ): void {
   if (operation.effect !== "write" || !operation.isForPeople || client !== "mcp") return;
-  // What does not look like an id is not repeated.
+  // A value that does not look like an id is not repeated.
   const path = operation.path.replace(/\{(\w+)\}/g, (place, name: string) =>
     isId(params[name] ?? "") ? (params[name] ?? "") : place,
   );

@@ -38,7 +38,7 @@ export function readCursor(cursor: string | undefined, filters: Filters): Positi
 const isTime = (key: unknown): key is number =>
   Number.isSafeInteger(key) && Number(key) >= 0 && Number(key) <= lastMs;
 
-/** What the database could have given as a name, and takes as text. */
+/** Whether the database could have given it as a name, and takes it as text. */
 const isName = (key: unknown): key is string =>
   typeof key === "string" &&
   key.length <= maxNameLength &&

@@ -38,7 +38,7 @@ export function namedWorkspaces(
     typeof part === "object" && part !== null
       ? (part as { workspace_id?: unknown }).workspace_id
       : undefined;
-  // What is no text is refused by the schema, with its place.
+  // A value that is no text is refused by the schema, with its place.
   const named = [of(params), of(query), of(body)].filter((id) => typeof id === "string");
   return named.length > 0 ? named : [headers.workspaceId];
 }

@@ -37,7 +37,7 @@ export async function write(
     await persist?.(db, toResult({ ...outcome, data: keptData(operation, data) }));
   const { outcome, result } = await ctx.db.transaction().execute(async (tx) => {
     const outcome = await operation.commit(tx, ctx, input, prepared);
-    // What cannot be answered is not done.
+    // A write that cannot be answered is not done.
     const result = toResult(outcome);
     await keep(tx, outcome);
     const { resourceId, approvalId, remark, workspaceIds = [] } = outcome;

@@ -57,7 +57,7 @@ export async function disableEndpoint(
   );
 }
 
-/** What waits for an endpoint that is disabled waits no more; it can be asked for again. */
+/** Cancels deliveries that wait for a disabled endpoint; they can be asked for again. */
 export const cancelPending = (tx: Db, endpointId: string, now: Date) =>
   tx
     .updateTable("event_deliveries")

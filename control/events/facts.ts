@@ -12,9 +12,9 @@ export type FactRow = Selectable<Tables["event_facts"]>;
 export interface Fact {
   readonly workspaceId: string;
   readonly type: EventType;
-  /** What it is about: a pipeline, a credential, an endpoint. */
+  /** The subject: a pipeline, a credential, an endpoint. */
   readonly subjectId: string;
-  /** What cannot be looked up later. No secret, and no value of a row. */
+  /** Details that cannot be looked up later. No secret, and no value of a row. */
   readonly facts: Readonly<Record<string, unknown>>;
   readonly at: Date;
 }

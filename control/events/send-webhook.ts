@@ -30,7 +30,7 @@ export interface WebhookRequest {
   readonly keys: readonly Buffer[];
 }
 
-/** What became of it. Nothing of the answer but its status is kept. */
+/** The result of a delivery. Nothing of the answer but its status is kept. */
 export interface WebhookResult {
   readonly isTaken: boolean;
   readonly responseStatus: number | null;
@@ -66,7 +66,7 @@ export function createWebhookSender({
         };
         const request = { method: "POST", url: target, headers, body } as const;
         const status = await transport.exchange(request, signal, async (incoming) => {
-          // What a receiver says is nobody's business, and may be without end.
+          // The body of a receiver's answer is nobody's business, and may be without end.
           incoming.body.on("error", () => undefined).destroy();
           return incoming.status;
         });

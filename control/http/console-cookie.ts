@@ -29,7 +29,7 @@ export const cookie = (request: FastifyRequest, value: string, maxAgeS: number):
     ...(request.protocol === "https" ? ["Secure"] : []),
   ].join("; ");
 
-/** What stands in the cookie; undefined also when it stands there twice. */
+/** The cookie's value; undefined also when it stands there twice. */
 function cookieOf(request: FastifyRequest): string | undefined {
   const name = `${cookieName(request)}=`;
   const found = (request.headers.cookie ?? "")
@@ -61,7 +61,7 @@ const isOwnOrigin = (
   origin === `${protocol}://${host}` ||
   (publicUrl !== undefined && origin === new URL(publicUrl).origin);
 
-/** What the cookie shows, for requests of the console's own pages. */
+/** The cookie's value, for requests of the console's own pages. */
 export const consoleTokenOf = (
   request: FastifyRequest,
   publicUrl: string | undefined,

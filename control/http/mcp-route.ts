@@ -38,7 +38,7 @@ export function addMcp(server: FastifyInstance, control: Control): void {
       requireOrigin(request, settings.publicUrl);
       const caller = await authenticate(control, request);
       request.caller = caller;
-      // What a tool asks for is paid for beside it, at the door.
+      // The operation of a tool is paid for beside it, at the door.
       reply.headers(await limiter.take("read", caller.session.id, clock.now()));
     },
     handler: async (request, reply) => {

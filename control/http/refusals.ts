@@ -59,7 +59,7 @@ export async function answerRefusal(
   const reason = reasonOf(error);
   let thrown = reason ? new ControlError(reason) : error;
   const { operation } = request.routeOptions.config;
-  // What the door has begun, it pays and writes down itself; nothing is refused twice.
+  // A request that the door has begun is paid and written down there; nothing is refused twice.
   if (operation && !request.isSettled) {
     request.isSettled = true;
     try {

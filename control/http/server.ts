@@ -70,7 +70,7 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
     routerOptions: { maxParamLength: 200, caseSensitive: true, ignoreTrailingSlash: false },
     exposeHeadRoutes: true,
     requestTimeout: options.requestTimeoutMs ?? requestTimeoutMs,
-    // What Node would refuse with an answer of its own is refused here with the envelope.
+    // Requests that Node would refuse with an answer of its own are refused here with the envelope.
     ...toTransport(options.tls),
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => answerBrokenRequest(control, error, socket),

@@ -14,7 +14,7 @@ export type AttemptEnd =
   | { readonly status: "released" }
   | { readonly status: "lost" };
 
-/** What has become of an attempt and of its job. */
+/** The end of an attempt, and the next state of its job. */
 export interface Ended {
   /** A cancellation that was accepted stands, however far the attempt has come. */
   readonly attempt: AttemptEnd;

@@ -181,7 +181,7 @@ describe.skipIf(findPostgres() === undefined)("a pipeline that reads the log", (
       const second = await succeeded(await due(pipeline_id));
       // Only what has changed: the state was kept.
       expect(second.records_synced).toBe(24);
-      // What was logged since the first read, told before the server was let forget it.
+      // The log since the first read, told before the server was let forget it.
       expect(second.replication_lag_bytes).toBeGreaterThan(0);
       const { replication_lag_bytes } = await ask("GET", `/pipelines/${pipeline_id}`);
       expect(replication_lag_bytes).toBe(second.replication_lag_bytes);

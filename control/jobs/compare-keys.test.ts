@@ -36,7 +36,7 @@ interface Row {
 /** How a read of keys goes. */
 type KeyRead = "whole" | "cut off" | "cancelled" | "fails";
 
-/** What the source has. */
+/** The source, in a test's hands. */
 interface World {
   readonly rows: Map<number, Row>;
   rowRead: "whole" | "cut off";
@@ -207,7 +207,7 @@ describe("rows that the source has no more", () => {
           if (rowRead !== "whole") continue;
           const counted = Number((await streamOf(jobId))?.records_deleted);
           const before = present.size;
-          // What this job has written stays until the next one.
+          // Rows that this job has written stay until the next one.
           const own = new Set(
             (
               await queryDestination(

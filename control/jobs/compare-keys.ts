@@ -21,7 +21,7 @@ import type { JobAttempt } from "../contract/job.ts";
 import { descriptorOf } from "../pipelines/selection.ts";
 import type { SyncParts } from "./sync-parts.ts";
 
-/** What came of the keys. */
+/** The result of comparing keys. */
 export interface Comparison {
   readonly isCancelled: boolean;
   /** Streams of which nothing was deleted. */
@@ -58,7 +58,7 @@ export async function compareKeys(
   const complete = new Set(
     summary?.streams.filter(({ status }) => status === "complete").map(({ stream }) => stream),
   );
-  // What a read that was cut off did not see is not gone.
+  // A row that an interrupted read did not see is not gone.
   const followed = streams.filter(
     (one) => isFollowed(one) && complete.has(streamLabel(one.configured.stream)),
   );

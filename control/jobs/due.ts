@@ -17,7 +17,7 @@ export async function takeEachDue<Row extends { readonly id: string }>(
     take,
     start,
   }: {
-    /** What it is, for the log: "pipeline". */
+    /** The kind of thing, for the log: "pipeline". */
     readonly subject: string;
     take(tx: Db, failed: readonly string[]): Promise<Row | undefined>;
     start(tx: Db, row: Row): Promise<void>;

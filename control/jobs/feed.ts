@@ -1,4 +1,4 @@
-/** What happens to a job, for who watches it: each look tells what has changed since the last. */
+/** The events of a job, for who watches it: each look tells what has changed since the last. */
 import { type Static, Type } from "typebox";
 import type { JobRow } from "../contract/job.ts";
 import type { Look, StreamItem } from "../contract/operation.ts";
@@ -88,7 +88,7 @@ export function watchJob(
       for (let start = 0; start < streams.length; start += atOnce)
         items.push(toItem({ type: "streams", streams: streams.slice(start, start + atOnce) }));
     }
-    // What was written of it before its end is there by then.
+    // Log lines that were written before its end are there by then.
     const isOver = isFinal(row.status) && isAllTold;
     if (isOver) items.push(toItem({ type: "end", job }));
     return { items, isOver, hasMore: !isAllTold };

@@ -154,7 +154,7 @@ async function statusesOf(
   );
 }
 
-/** What the statuses of its streams are about, for the attempts after this one. */
+/** Notes the selection that the streams' statuses are about, for the attempts after this one. */
 const noteSelection = (tx: Db, { job, attempt }: JobAttempt, version: number) =>
   tx
     .updateTable("jobs")

@@ -70,7 +70,7 @@ const noteRunning = (jobId: string) =>
     .execute();
 
 interface First {
-  /** What clears finds the rows of a sync before it. Default: sync. */
+  /** A job that clears finds the rows of a sync before it. Default: sync. */
   readonly type?: JobCall;
   /** Only these streams. */
   readonly only?: readonly string[] | undefined;
@@ -199,7 +199,7 @@ async function play(steps: readonly Step[], { type = "sync", only }: First = {})
     );
     expect(unfinished).toEqual([]);
     const last = data.attempts.at(-1)?.status;
-    // What an attempt met when its pipeline was deleted is a failure of its own.
+    // An attempt whose pipeline was deleted meanwhile fails in its own way.
     if (last !== undefined) expect([job.end, "lost", "failed"]).toContain(last);
     if (job.end === "succeeded") expect(last).toBe("succeeded");
     const logs = (await api.call("GET", `/jobs/${job.id}/logs`)).body.data.items;

@@ -74,7 +74,7 @@ export async function startJobs(
       log.error("a job could not be taken");
       return;
     }
-    // What ended may have let more than one go on: somebody else may have a place for it.
+    // A job that ended may have let more than one go on: somebody else may have a place for it.
     if (!hasClaimed || performance.now() - passedOnMs < passOnEveryMs) return;
     passedOnMs = performance.now();
     await wakeUps.send();
@@ -115,7 +115,7 @@ export async function startJobs(
       await sweeping;
       await claimNext();
       await within(stopMs, Promise.all(running));
-      // What has gone back to the queue is for others.
+      // Jobs that have gone back to the queue are for others.
       await wakeUps.send();
       await standard[Symbol.asyncDispose]();
     },

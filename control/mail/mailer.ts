@@ -52,8 +52,8 @@ function toServer({ host, port, user, password }: SmtpServer, from: string): Sen
     host,
     port,
     secure: port === 465,
-    // What stays on the machine needs no TLS; elsewhere neither password nor link goes over the
-    // wire without.
+    // Mail that stays on the machine needs no TLS; elsewhere neither password nor link goes over
+    // the wire without.
     ...(isOwnMachine ? { ignoreTLS: true } : { requireTLS: true }),
     ...(user === undefined ? {} : { auth: { user, pass: password ?? "" } }),
     tls: { minVersion: "TLSv1.2" },

@@ -53,7 +53,7 @@ export function inputSchemaOf({ operation, change, only }: NamedTool): TObject {
     Object.entries(all).filter(([name]) => !only || only.includes(name)),
   );
   const isWrite = operation.effect === "write";
-  // What one of two operations needs is known when it is clear which of them is meant.
+  // The needs of one of two operations are known when it is clear which of them is meant.
   const required = only ?? (change ? [] : [...new Set(parts(operation).flatMap(requiredOf))]);
   return Type.Unsafe({
     type: "object",

@@ -34,7 +34,7 @@ export interface NewSession {
   readonly madeBySessionId?: string | undefined;
   /** Default by client. */
   readonly lifetimeMs?: number | undefined;
-  /** What shows that a request is of the session. Default: a new access token. */
+  /** The token that shows that a request is of the session. Default: a new access token. */
   readonly token?: string | undefined;
 }
 

@@ -12,7 +12,7 @@ interface Leaving {
 
 const every = () => sql<boolean>`true`;
 
-/** What people have made, by its table, and which rows of it are still there. */
+/** The tables of things that people have made, and which rows of them are still there. */
 export const workspaceContents = {
   sources: every,
   destinations: every,

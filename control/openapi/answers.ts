@@ -6,7 +6,7 @@ import { envelope, type HeaderName, headersOf, requestId } from "./envelope.ts";
 import { failuresOf } from "./failures.ts";
 import { operationIdOf, pascal } from "./names.ts";
 
-/** What an answer holds, under the name of its type in clients. */
+/** The content of an answer, under the name of its type in clients. */
 interface Named {
   readonly name: string;
   readonly schema: DocumentPart;
@@ -38,7 +38,7 @@ function success(
   });
 }
 
-/** What a stream tells: each of its items is of the form that `x-svc-item` names. */
+/** The response of a stream: each of its items is of the form that `x-svc-item` names. */
 function streamed(components: Components, operation: StreamOperation): DocumentPart {
   const { media } = operation;
   return {

@@ -84,7 +84,7 @@ export function createComponents(): Components {
   };
 }
 
-/** What is said of a schema at all places alike is said of it once, where it stands. */
+/** Moves a description that all places of a schema share to the schema itself. */
 function described(
   schemas: ReadonlyMap<string, { readonly schema: DocumentPart }>,
   uses: readonly Use[],

@@ -31,7 +31,7 @@ function* walk(
   for (const [name, inner] of Object.entries(value)) yield* walk(inner, [...names, name]);
 }
 
-/** What clients make a type of: an object with properties, or a set of words. */
+/** Whether clients make a type of it: an object with properties, or a set of words. */
 const isType = ({ type, properties, enum: words }: Schema) =>
   (type === "object" && Object.keys((properties ?? {}) as object).length > 0) ||
   (Array.isArray(words) && words.length > 1);

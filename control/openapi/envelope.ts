@@ -1,4 +1,4 @@
-/** What every answer has: its envelope and its headers. */
+/** The envelope and the headers of every answer. */
 import type { Components, DocumentPart } from "./components.ts";
 
 const text = { type: "string" };

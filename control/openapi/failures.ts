@@ -7,7 +7,7 @@ import { envelope, type HeaderName, headersOf, limits, requestId } from "./envel
 
 const reasonNames = Object.keys(reasons) as Reason[];
 
-/** What every failure is. */
+/** The schema of every failure. */
 const failureSchema = {
   title: "Error",
   ...envelope({

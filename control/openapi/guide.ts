@@ -1,4 +1,4 @@
-/** What holds for every operation, as pages of the OpenAPI document. */
+/** The rules for all operations, as pages of the OpenAPI document. */
 import { reasons } from "../contract/reasons.ts";
 
 const rows = Object.entries(reasons).map(

@@ -1,4 +1,4 @@
-/** What a proposal would change, for who decides about it. */
+/** The changes that a proposal would make, for who decides about it. */
 import { Type } from "typebox";
 import { changesOf } from "../approvals/changes.ts";
 import { expireDue } from "../approvals/close.ts";

@@ -119,7 +119,10 @@ async function noteCheck(
   return noted;
 }
 
-/** What cannot be tried does not work either. @throws what says nothing about the connection */
+/**
+ * The result of a check that failed or could not be made.
+ * @throws errors that say nothing about the connection
+ */
 function resultOf(error: unknown): CheckResult {
   const known = toConnectorError(error);
   if (known.code === "INTERNAL" || known.code === "CANCELLED") throw error;

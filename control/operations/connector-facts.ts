@@ -1,4 +1,4 @@
-/** What is told of a connector that was added over the API: of a manifest, and of an image. */
+/** Metadata of a connector that was added over the API: of a manifest, and of an image. */
 import type { ContainedImage, Manifest } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { MissingStreams, reachesOf } from "../connectors/reach.ts";
@@ -28,7 +28,7 @@ export const toManifestFacts = (
   missing_streams: [...(manifest.missingStreams ?? [])],
 });
 
-/** What is kept of a declarative manifest; null of any other connector. */
+/** Metadata of a declarative manifest; null of any other connector. */
 export const factsOf = ({ added }: ConnectorDefinition): Static<typeof ManifestFacts> | null =>
   added?.manifestText
     ? toManifestFacts(added.manifestText.digest, added.manifest, added.updatedAt)
@@ -56,7 +56,10 @@ export const toImageFacts = (
   exposed_secrets: [...image.exposed],
 });
 
-/** What is kept of an image; nulls of any other connector. Which it is, its administrators know. */
+/**
+ * Metadata of an image; nulls of any other connector. The image's id is for the instance's
+ * administrators.
+ */
 export async function shownImage(ctx: OperationContext, { added }: ConnectorDefinition) {
   const nothing = { source_image: null, allowed_hosts: null, image_facts: null };
   if (!added?.image) return nothing;

@@ -1,4 +1,4 @@
-/** What is given for a connector over the API, in the place of what there was or for a new one. */
+/** The input for a connector over the API, in the place of what there was or for a new one. */
 import { hostNamePattern, parseImageName } from "svc-connectors/host";
 import { Type } from "typebox";
 import { type AddedConnector, imageOf } from "../connectors/added.ts";
@@ -56,7 +56,7 @@ export function toGiven({ images }: Settings, name: string, body: Given): Place 
 }
 
 /**
- * What replaces a connector: what is not given stays.
+ * The connector in place of another: what is not given stays.
  * @throws validation_failed, connector_refused
  */
 export function toNewer(

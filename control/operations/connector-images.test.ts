@@ -202,7 +202,7 @@ test.each([
 });
 
 describe("on a host", () => {
-  /** What a source of a connector of this image says when it is tried. */
+  /** The result of checking a source of a connector of this image. */
   const checked = async (name: string, digit: string, meanwhile: () => Promise<unknown>) => {
     const image = `acme/${name}`;
     await docker.add({ repository: image, tag: "1", digit, says: shop });

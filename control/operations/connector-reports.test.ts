@@ -1,4 +1,4 @@
-/** What the conformance kit has found of a connector that was added: given, kept, shown. */
+/** Conformance reports on connectors that were added: given, kept, shown. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { examples } from "../contract/examples.ts";

@@ -84,7 +84,7 @@ export const createConnector = defineWrite({
   async commit(tx, { now }, _input, inspected) {
     const before = await keepConnector(tx, inspected, "api", now);
     if (before && before.removed_at === null) throw new ControlError("name_taken");
-    // What is back after it was removed may still have credentials.
+    // A connector that is back after it was removed may still have credentials.
     if (before) await requireSameReach(tx, before, inspected.manifest);
     const { id } = inspected.manifest;
     return {

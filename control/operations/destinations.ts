@@ -218,7 +218,7 @@ export const updateDestination = defineWrite({
     const { workspaceId, now } = ctx;
     const row = await lockDestination(tx, workspaceId, id);
     ctx.expectVersion(row.version);
-    // What was tested was made from the version before.
+    // The tested configuration was made from the version before.
     if (parts && row.version !== version)
       throw new ControlError("concurrent_change", { version: row.version });
     if (parts?.credential) await holdCredential(tx, parts.credential);

@@ -74,7 +74,7 @@ describe("the current user", () => {
     const userId = api.first.users.admin;
     const lower = { userId, client: "api", scopes: ["control:read", "control:write"] } as const;
     expect(await instanceOf((await createSession(api.db, lower, now)).token)).toBeNull();
-    // What it says is what happens.
+    // The other operations decide as it says.
     const path = "/connectors/conn_nobody/conformance";
     const statusOf = async (token: string) =>
       (await api.call("POST", path, { token, body: {} })).status;

@@ -59,7 +59,7 @@ describe("a job that empties the tables of a pipeline", () => {
       pipeline_id: id,
       options: { streams: [{ name: "orders", namespace: "sales" }] },
     });
-    // What it does not use, it does not keep from others.
+    // Limits that it does not use are left to others.
     expect(row.limits.map((limit) => limit.split(":")[0]).sort()).toEqual(uses);
     expect((await pipeline()).last_job).toMatchObject({ job_id, job_type: verb });
     const { items } = (await api.call("GET", `/jobs?job_type=${verb}&pipeline_id=${id}`)).body.data;

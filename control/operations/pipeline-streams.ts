@@ -49,7 +49,7 @@ interface Found {
   readonly row: PipelineRow;
   readonly ends: PipelineEnds;
   readonly before: Selection;
-  /** What is added is not in any catalog that is known: the source is asked. */
+  /** Whether the source is asked: a new stream is in no catalog that is known. */
   readonly asks: boolean;
 }
 

@@ -87,7 +87,7 @@ const CreateModel = StrictObject({
   ...queryProperties,
   primaryKey: PrimaryKey,
 });
-/** What the warehouse was called. */
+/** The former names of the warehouse's fields. */
 const formerNames = { destinationId: "warehouseId", sourceId: "warehouseId" };
 
 async function partsOfNew(ctx: OperationContext, body: Static<typeof CreateModel>) {

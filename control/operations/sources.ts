@@ -235,7 +235,7 @@ export const updateSource = defineWrite({
     const { workspaceId, now } = ctx;
     const row = await lockSource(tx, workspaceId, id);
     ctx.expectVersion(row.version);
-    // What was tested was made from the version before.
+    // The tested configuration was made from the version before.
     if (parts && row.version !== version)
       throw new ControlError("concurrent_change", { version: row.version });
     if (parts) await holdCredential(tx, parts.credential);

@@ -1,4 +1,4 @@
-/** What the operator asks for, done in the process that has the instance open. */
+/** Runs the operator's requests, in the process that has the instance open. */
 import type { Operation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { errorBody } from "../door/answer.ts";

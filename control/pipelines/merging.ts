@@ -80,8 +80,8 @@ function bodyOf(agreed: AgreedStream | undefined): Partial<Static<typeof StreamB
 }
 
 /**
- * What the pipeline does not have any more may be removed again: the request may have been sent
- * twice. What the source never had is a slip.
+ * Refuses to remove a stream that the source never had: a slip. One that the pipeline does not have
+ * any more may be removed again: the request may have been sent twice.
  */
 function requireRemovable(
   { agreed, known }: Selection,

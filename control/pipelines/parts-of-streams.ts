@@ -1,4 +1,7 @@
-/** What a stream of a pipeline leaves out: columns that are hashed, rows that a filter does not take. */
+/**
+ * The parts of a pipeline's stream that are left out: columns that are hashed, rows that a filter
+ * does not take.
+ */
 import {
   type RowCondition as Condition,
   filterProblem,
@@ -56,7 +59,7 @@ export const toFilterBody = (filter: readonly Condition[]): Static<typeof RowCon
     ...(value === undefined ? {} : { value: typeof value === "object" ? [...value] : value }),
   }));
 
-/** What cannot be, with its place in the stream. */
+/** The settings that cannot be, each with its place in the stream. */
 export function partFaults(one: AgreedStream): { readonly at: string; readonly message: string }[] {
   const faults = (setting: string, problems: readonly (string | undefined)[]) =>
     problems.flatMap((message, at) =>

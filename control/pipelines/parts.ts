@@ -143,7 +143,7 @@ export const selectionProperties = {
 
 export type SelectionRequest = SelectionBody & { readonly prepare_id?: string };
 
-/** What is known of a selection before the source is asked. */
+/** A selection as it is known before the source is asked. */
 export interface Checked {
   /** Nobody has to ask the source. */
   readonly isKnown: boolean;
@@ -169,7 +169,7 @@ export async function checkRequest(
     : await newestCatalog(ctx, ends.source);
   if (known && !isExpired(ctx, ends.source, known))
     return { isKnown: true, selection: await select(ctx, ends, known, request, naming) };
-  // What was prepared is compared with what is known now.
+  // The prepared selection is compared with what is known now.
   const newest = known && (await newestCatalog(ctx, ends.source));
   return { isKnown: newest !== undefined, selection: undefined };
 }

@@ -91,6 +91,6 @@ export function syncStateOf(
   const isOpen = job !== undefined && !["succeeded", "failed", "cancelled"].includes(job.status);
   if (!isOpen && status !== "active") return "paused";
   if (job === undefined) return "pending";
-  // What was cleared has nothing that is in sync.
+  // A stream that was cleared has nothing that is in sync.
   return job.job_type === "clear" && job.status === "succeeded" ? "pending" : ofJob[job.status];
 }

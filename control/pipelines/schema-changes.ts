@@ -162,7 +162,7 @@ function follow(one: AgreedStream, found: CatalogStream, policy: SchemaChangePol
     ...(hasNewCursor ? [{ stream, type: "cursor_changed" as const }] : []),
   ];
   if (policy !== "ignore") return { run: next, next, changes, isMoved };
-  // What was agreed stays as it is: a column that comes back is not new.
+  // The agreed selection stays as it is: a column that comes back is not new.
   const kept = { ...moved, stream: { ...found, json_schema: before.json_schema } };
   return { run: withoutNew(next, before), next: kept, changes, isMoved };
 }

@@ -14,7 +14,7 @@ import {
 import { hasColumn } from "./columns.ts";
 import { type TableNaming, tableOf } from "./table-names.ts";
 
-/** What becomes of rows that the source has no more. `none`: they stay. */
+/** Treatments of rows that the source has no more. `none`: they stay. */
 export const detectDeletes = ["none", ...deleteModes] as const;
 export type DetectDeletes = (typeof detectDeletes)[number];
 

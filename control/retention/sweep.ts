@@ -74,7 +74,7 @@ const rules: readonly Rule[] = [
     key: ["id"],
     isOld: "old.used_at < cutoff.at",
   },
-  // What ends by itself is kept no longer than that.
+  // A row that expires by itself is kept no longer than that.
   {
     table: "idempotency_keys",
     keptFor: "ended",

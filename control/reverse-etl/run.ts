@@ -98,7 +98,7 @@ async function workOn(attempt: JobAttempt, run: RunRow): Promise<RunEnd> {
   const size = await stage(attempt, activation, model, run, diff);
   progress.add(stream, { emitted: size });
   const { counts, refused } = diff.plan();
-  // What earlier attempts of this run have done was planned too.
+  // Rows that earlier attempts of this run have sent were planned too.
   const planned = plus(plus(counts, refused), run.successful as RowCounts);
   await db.transaction().execute(async (tx) => {
     await requireCurrent(tx, attempt);

@@ -48,7 +48,7 @@ export async function queryModel<T>(
     requireDistinct(columns);
     return await work({ columns, pages: reading });
   } finally {
-    // What was opened for the pages is closed by their end, also when nobody wanted one.
+    // A read that was opened for the pages is closed by their end, also when nobody wanted one.
     if (!isRead) for await (const _ of pages) break;
   }
 }

@@ -85,7 +85,7 @@ function createCounter(budget: Budget, points: number, store: Db | undefined): C
       throw refused;
     });
     const { consumedPoints, msBeforeNext: waitMs } = result;
-    // What it refuses by itself, until the window ends, it has not counted.
+    // It does not count what it refuses by itself until the window ends.
     return { taken: consumedPoints > 0 ? consumedPoints : points + count, waitMs };
   };
 }

@@ -63,7 +63,7 @@ export interface Retention {
   /** For what each credential was opened. */
   readonly credential_uses: number | null;
   readonly audit: number | null;
-  /** What has an end of its own, after that: Idempotency-Keys, authorisations, prepares. */
+  /** Rows with an end of their own, after that: Idempotency-Keys, authorisations, prepares. */
   readonly ended: number;
 }
 

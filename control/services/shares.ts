@@ -10,7 +10,7 @@ const tidyAt = 1_000;
 
 export interface Taken {
   readonly isRefused: boolean;
-  /** What is left, as far as this server knows. */
+  /** The rest of the budget, as far as this server knows. */
   readonly left: number;
   /** Until the window ends. */
   readonly waitMs: number;

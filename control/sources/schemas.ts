@@ -26,7 +26,7 @@ export const Check = StrictObject(
   { title: "Check" },
 );
 
-/** What is saved of a check; one that succeeded has no error. */
+/** The saved result of a check; one that succeeded has no error. */
 export type SavedCheck = Pick<Static<typeof Check>, "status" | "checked_at"> &
   Partial<Static<typeof Check>>;
 

@@ -274,10 +274,10 @@ export interface Tables {
     version: Generated<number>;
     created_at: Date;
     updated_at: Date;
-    /** What was made with it is kept, and cannot run. */
+    /** Set: it cannot run. Things that were made with it are kept. */
     removed_at: Date | null;
   };
-  /** What the conformance kit has found of one of them, the last time. */
+  /** The last conformance report on one of them. */
   connector_reports: {
     connector_id: string;
     /** Of the code that was tried. Null: the report does not say. */
@@ -753,8 +753,8 @@ export interface Tables {
   /** The place up to which retention has deleted a log, and the hash there. */
   audit_anchors: { workspace_id: string; index: number; hash: string; anchored_at: Date };
   /**
-   * What has happened and is no event yet. Triggers write most of them, in the transaction in which
-   * it happened (migrations/0012-events.ts).
+   * Facts that are no event yet. Triggers write most of them, in the transaction in which they
+   * happened (migrations/0012-events.ts).
    */
   event_facts: {
     /** In the order in which they were noted. */

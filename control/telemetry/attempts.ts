@@ -8,7 +8,7 @@ type Ended =
   | { readonly status: "succeeded" | "cancelled" | "released" | "lost" }
   | { readonly status: "failed"; readonly failure: Failure };
 
-/** What an attempt has made of its job. */
+/** The state of a job after an attempt. */
 interface JobStep {
   readonly status: JobRow["status"];
   readonly failure?: Failure | undefined;

@@ -20,7 +20,7 @@ export async function readQueue(db: Db, now: Date): Promise<readonly Reading[]> 
     const waiting = own.flatMap(({ status, oldest }) =>
       status === "running" || !oldest ? [] : [oldest.getTime()],
     );
-    // What is not there is 0, not absent: a graph that ends looks like a server that died.
+    // A missing count is 0, not absent: a graph that ends looks like a server that died.
     return [
       ...open.map((state) => ({
         name: "svc_queue_jobs" as const,

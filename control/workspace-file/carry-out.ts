@@ -9,7 +9,7 @@ import { isChanging, type Plan, type Step } from "./plan.ts";
 import type { SectionName } from "./schema.ts";
 import { titleOf } from "./show.ts";
 
-/** What became of a step. */
+/** The result of a step. */
 export type Outcome =
   | { readonly step: Step; readonly result: "done" }
   | { readonly step: Step; readonly result: "failed"; readonly error: ApiError | UsageError }
@@ -89,7 +89,7 @@ async function carry(step: Step, hands: Hands): Promise<Resource | undefined> {
   return undefined;
 }
 
-/** What must be there before. */
+/** The entries that must be there before. */
 const neededOf = ({ kind, entry }: Step): string[] =>
   Object.entries(kind.names).flatMap(([field, section]: [string, SectionName]) => {
     const name = (entry as unknown as Readonly<Record<string, unknown>>)?.[field];

@@ -1,4 +1,4 @@
-/** What a workspace has, as far as a workspace file can say it. */
+/** The contents of a workspace, as far as a workspace file can say them. */
 import { UsageError } from "svc-connectors/host";
 import { type Api, ApiError, type Resource } from "./api.ts";
 import { kinds } from "./kinds.ts";

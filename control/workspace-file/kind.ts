@@ -1,4 +1,4 @@
-/** What a kind of thing in a workspace file is: how the API and the file say the same. */
+/** A kind of thing in a workspace file: how the API and the file say the same. */
 import type { JsonObject, JsonValue } from "svc-connectors/host";
 import type { Api, Resource } from "./api.ts";
 import type { Entries, SectionName } from "./schema.ts";
@@ -6,10 +6,10 @@ import type { Entries, SectionName } from "./schema.ts";
 /** How things are called: names for what the API has ids for. */
 export type NameOf = (section: SectionName, id: string) => string;
 
-/** What making and changing needs besides the API. */
+/** The means to create and change things. */
 export interface Hands {
   readonly api: Api;
-  /** What requests name a thing by. */
+  /** The id by which requests name a thing. */
   readonly idOf: (section: SectionName, name: string) => string;
   /** Where the API takes the secrets of a connector. */
   readonly secretsPath: (connector: string) => Promise<string>;
@@ -19,7 +19,7 @@ export interface Hands {
   readonly keepSecret: (path: string, secret: string) => Promise<void>;
 }
 
-/** What is to become of something that is there. */
+/** A change to something that is there. */
 export interface Change<E> {
   readonly there: Resource;
   /** As the file would say what is there. */
@@ -39,7 +39,7 @@ export interface Kind<S extends SectionName = SectionName> {
   readonly path: string;
   /** Its id in answers. */
   readonly idField: string;
-  /** What requests name it by, where that is not its id. */
+  /** The field by which requests name it, where that is not its id. */
   readonly handleField?: string;
   /** Fields of an entry that name others. */
   readonly names: Readonly<Record<string, SectionName>>;
@@ -84,7 +84,7 @@ export const withoutNulls = (configuration: object | undefined) =>
   configuration &&
   Object.fromEntries(Object.entries(configuration).filter(([, value]) => value !== null));
 
-/** What requests name a thing by. */
+/** The value by which requests name a thing. */
 export const handleOf = ({ idField, handleField = idField }: Kind, there: Resource): string =>
   there[handleField];
 

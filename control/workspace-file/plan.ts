@@ -35,7 +35,7 @@ export interface PlanOptions {
   readonly sendSecrets: boolean;
 }
 
-/** What a connector asks for. */
+/** The settings that a connector asks for. */
 export interface ConnectorFacts {
   readonly secretFields: readonly string[];
   readonly settings: readonly string[];

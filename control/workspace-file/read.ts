@@ -15,7 +15,7 @@ import { WorkspaceFile } from "./schema.ts";
 /** Names and positions on the way to a value: `["sources", "Shop", "configuration", "host"]`. */
 export type Path = readonly (string | number)[];
 
-/** What is wrong, and where. */
+/** A problem of a file, and its place. */
 export interface Fault {
   readonly path: Path;
   readonly problem: string;

@@ -10,7 +10,7 @@ const identityOf = ({ name, namespace }: StreamEntry) => JSON.stringify([namespa
 export const labelOfStream = ({ name, namespace }: StreamEntry) =>
   streamLabel(namespace ? { name, namespace } : { name });
 
-/** What differs of a stream: the fields of the file that are not as they are. */
+/** The difference of a stream: the fields of the file that are not as they are. */
 export interface StreamDifference {
   readonly wanted: StreamEntry | undefined;
   readonly there: StreamEntry | undefined;

@@ -102,7 +102,7 @@ function digitsEnd(bytes: Buffer, from: number, end: number): number {
   return at;
 }
 
-/** What a double can be besides, and JSON cannot say. */
+/** The values of a double that JSON cannot say. */
 const noNumbers = new Set(["NaN", "Infinity", "-Infinity"]);
 const isNoNumber = (bytes: Buffer, from: number, end: number) =>
   end - from <= 9 && noNumbers.has(bytes.toString("latin1", from, end));

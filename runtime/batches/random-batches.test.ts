@@ -78,7 +78,7 @@ const batches = fc.integer({ min: 0, max: 40 }).chain((rowCount) =>
     ),
 );
 
-/** What a column holds, whatever memory it lies in. */
+/** A batch by the contents of its columns, whatever memory they lie in. */
 const contents = ({ columns: given, ...batch }: Batch) => ({
   ...batch,
   columns: given.map((column: Column) => ({

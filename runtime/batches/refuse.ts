@@ -1,6 +1,6 @@
 import { ConnectorError } from "../contract/errors.ts";
 
-/** What is thrown for a batch of which no byte is used. */
+/** The error for a batch of which no byte is used. */
 export const refuse = (problem: string) =>
   new ConnectorError("CONNECTOR_PROTOCOL", { problem: `a batch ${problem}` });
 

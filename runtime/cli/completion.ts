@@ -11,7 +11,7 @@ import { allowedOf } from "./options.ts";
 import type { CommandBuilder } from "./program.ts";
 import { UsageError } from "./usage.ts";
 
-/** What may stand behind the words of a command. */
+/** The words and flags that may stand behind those of a command. */
 export interface CompletionNode {
   /** The command's words without `svc`; empty for svc itself. */
   readonly path: string;

@@ -93,7 +93,7 @@ export function requireStreams(
   }
 }
 
-/** What a person would write to choose the best proposal, after `before`; empty without one. */
+/** The flag that chooses the best proposal, after `before`; empty without one. */
 export function proposalOf(stream: CatalogStream, before: string): string {
   const best = stream.proposed_cursors?.[0];
   return best

@@ -58,7 +58,7 @@ interface FollowOptions {
   read(request: ReadRequest, sink: Sink): Promise<ReadSummary>;
 }
 
-/** What a read and the comparison after it came to. */
+/** The result of a read and of the comparison after it. */
 export interface Followed {
   readonly summary: ReadSummary;
   /** By stream: how many rows were marked or removed. */

@@ -1,4 +1,7 @@
-/** What a discovery says besides its streams: what it skipped, and about how many rows there are. */
+/**
+ * The output of a discovery besides its streams: what it skipped, and about how many rows there
+ * are.
+ */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

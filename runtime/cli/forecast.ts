@@ -9,7 +9,7 @@ export type ExpectedRows = readonly {
   readonly rows: number | undefined;
 }[];
 
-/** What is left of a read. Each is undefined where it cannot be said. */
+/** The rest of a read. Each is undefined where it cannot be said. */
 export interface Outlook {
   /** How much of the current stream has come, from 0 to 99. */
   readonly percent: number | undefined;

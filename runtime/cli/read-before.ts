@@ -1,6 +1,6 @@
 /**
- * What an output remembers of how its streams were read: rows with hashes and rows in plain, or of
- * two filters, never stand side by side in silence.
+ * Remembers how the streams of an output were read: rows with hashes and rows in plain, or of two
+ * filters, never stand side by side in silence.
  */
 import { createHash, createHmac } from "node:crypto";
 import {
@@ -85,7 +85,7 @@ export async function openAsBefore(
   return { ...remembering(again, options.streams, hashKey), restarted: first.changed };
 }
 
-/** What begins anew, in lines for people. */
+/** The streams that begin anew, in lines for people. */
 export const describeChanged = (streams: readonly StreamDescriptor[]): string[] =>
   streams.length === 0
     ? []

@@ -28,7 +28,7 @@ const placedStreams = ({ summary, streams, sink }: FinishedRead) =>
     location: sink.location(streams[index]?.stream ?? { name: "" }),
   }));
 
-/** What was read, for scripts. */
+/** The result of a read, for scripts. */
 export function toDocument(done: FinishedRead) {
   const { status, recordCount, byteCount, nulledCount, redactedCount, error } = done.summary;
   return {

@@ -118,7 +118,7 @@ export function describeSelection(streams: readonly ConfiguredStream[]): string[
   ];
 }
 
-/** What an earlier run left to go on with, in lines for people; nothing for a first run. */
+/** The streams that go on from an earlier run, in lines for people; nothing for a first run. */
 export function describeResumption(
   streams: readonly ConfiguredStream[],
   states: readonly StreamState[],

@@ -52,7 +52,7 @@ export function describeFacts(setting: Setting): string {
   ].join("; ");
 }
 
-/** What it is: its title where its description does not say it already. */
+/** The description of a setting, after its title where the description does not say it already. */
 export function describeSetting({ title, description, example }: Setting): string {
   const says = description.toLowerCase().includes(title.toLowerCase());
   return [

@@ -2,7 +2,7 @@ import type { HostEvent } from "../contract/host.ts";
 import { eventLevel, eventText } from "../sinks/airbyte.ts";
 import { printable } from "./usage.ts";
 
-/** What a discovery warns of, told when it has ended: of many streams in one line. */
+/** The warnings of a discovery, told when it has ended: of many streams in one line. */
 export interface Warnings {
   event(event: HostEvent): void;
   /**

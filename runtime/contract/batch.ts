@@ -4,7 +4,7 @@
  * @see docs/decisions/0035
  */
 
-/** What a column holds, by the schema of its stream. */
+/** The kind of a column's values, by the schema of its stream. */
 export type ColumnKind =
   | "boolean"
   | "integer"

@@ -14,10 +14,7 @@ export interface CatalogStream {
   readonly source_defined_cursor: boolean;
   /** The stream's own cursor as a path, or empty. */
   readonly default_cursor_field: readonly string[];
-  /**
-   * What the user might choose as the cursor, the best one first. An addition of ours to the
-   * protocol's words.
-   */
+  /** Proposals for the cursor, the best one first. An addition of ours to the protocol's words. */
   readonly proposed_cursors?: readonly CursorProposal[];
   /** About how many rows there are. An addition of ours to the protocol's words. */
   readonly estimated_rows?: number;

@@ -23,8 +23,8 @@ export const destinationSyncModes = ["append", "overwrite", "append_dedup"] as c
 export type DestinationSyncMode = (typeof destinationSyncModes)[number];
 
 /**
- * What becomes of rows whose key the source has no more. `soft`: `_svc_deleted_at` says when that
- * was noticed · `hard`: they are removed.
+ * Treatments of rows whose key the source has no more. `soft`: `_svc_deleted_at` says when that was
+ * noticed · `hard`: they are removed.
  */
 export const deleteModes = ["soft", "hard"] as const;
 export type DeleteMode = (typeof deleteModes)[number];

@@ -89,7 +89,7 @@ export interface ConnectorReference {
   readonly pin?: ConnectorPin | undefined;
 }
 
-/** What a connector must still be, each time that it is loaded. */
+/** The identity that a connector must still have, each time that it is loaded. */
 export interface ConnectorPin {
   /** Digest of its code: `sha256:…`. */
   readonly code: string;

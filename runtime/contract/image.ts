@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from "./json.ts";
 /** An image as the host runs it: nothing in a connector's own words can name one. */
 export interface ContainedImage {
   /**
-   * What names it for good: `sha256:…`, as the Docker of this machine knows it, or the
+   * Its permanent name: `sha256:…`, as the Docker of this machine knows it, or the
    * `repository@sha256:…` of one that any machine may run.
    */
   readonly id: string;
@@ -17,13 +17,15 @@ export interface ContainedImage {
   readonly exposed: readonly string[];
 }
 
-/** What a container may have where a connector's heap may have so much: an interpreter, and data. */
+/**
+ * The memory of a container where a connector's heap may have so much: an interpreter, and data.
+ */
 export const imageMemoryMb = (heapMb: number): number => heapMb + 512;
 
 /** Of {@link ContainedImage.hosts}, of at most 253 characters. */
 export const hostNamePattern = "^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z][a-z0-9-]*$";
 
-/** What makes a source of an image, in the worker: it comes as the document of the connector. */
+/** The document of a connector that is an image: the worker makes a source of it. */
 export interface ImageDocument {
   readonly name: string;
   readonly version: string;
@@ -34,7 +36,7 @@ export interface ImageDocument {
   readonly hosts: readonly string[];
 }
 
-/** What the worker asks the image for: one run of its program. */
+/** The worker's command to the image: one run of its program. */
 export interface ImageCommand {
   readonly verb: "check" | "discover" | "read";
   /** For read: a ConfiguredAirbyteCatalog. */
@@ -46,7 +48,7 @@ export interface ImageCommand {
 /** How a run of the program ended, in the host's words. */
 export interface ImageEnding {
   readonly exitCode: number;
-  /** What the last request came to, when that was no success. */
+  /** The failure of the last request, when that was no success. */
   readonly refusal?: ErrorRecord | undefined;
   /** The host has ended it, or could not start it. */
   readonly error?: ErrorRecord | undefined;

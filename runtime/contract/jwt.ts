@@ -11,7 +11,7 @@ export type JwtAlgorithm = (typeof jwtAlgorithms)[number];
 export const isJwtAlgorithm = (name: unknown): name is JwtAlgorithm =>
   jwtAlgorithms.some((one) => one === name);
 
-/** What the host signs, and where the token goes then. */
+/** A token that the host signs, and where it goes then. */
 export interface UnsignedToken {
   /**
    * A text of the connector's own, 32 letters and digits: wherever it stands in the request, the

@@ -7,7 +7,7 @@ export type SyncMode = "full_refresh" | "incremental";
 /** A column by which a stream can probably be read incrementally. */
 export interface CursorProposal {
   readonly field: string;
-  /** What a later run would find by it: rows that were changed too, or new ones only. */
+  /** The rows that a later run finds by it: changed ones too, or new ones only. */
   readonly finds: "changes" | "new_rows";
   /** Without an index each run looks at all rows. */
   readonly is_indexed: boolean;
@@ -31,7 +31,7 @@ export const rowOperators = [
 ] as const;
 export type RowOperator = (typeof rowOperators)[number];
 
-/** What a row has to be to be read: data, never SQL. */
+/** A condition that a row meets to be read: data, never SQL. */
 export interface RowCondition {
   readonly column: string;
   readonly operator: RowOperator;

@@ -19,7 +19,7 @@ export interface TableWalk<Table extends DatabaseTable> {
   countTables(): Promise<number>;
   /** Their descriptions in the order of their names, those that may not be read included. */
   listTables(): AsyncIterable<Table>;
-  /** What the query of a stream gives. @throws QUERY_REFUSED, QUERY_FAILED */
+  /** The result of a stream's query. @throws QUERY_REFUSED, QUERY_FAILED */
   describeQuery(query: DatabaseQuery): Promise<Table>;
   /** The stream of a table that may be read. Default: {@link toStream}. */
   streamOf?(table: Table): Stream;

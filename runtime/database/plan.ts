@@ -11,7 +11,7 @@ import {
   type TableNames,
 } from "./tables.ts";
 
-/** What a database has its own SQL for. */
+/** SQL that each database has in its own form. */
 export interface ReadingSql<Column extends DatabaseColumn> extends TableNames {
   /** A saved value in SQL; undefined when it cannot be one of the column's type. */
   literalOf(column: Column, value: string): string | undefined;
@@ -37,7 +37,7 @@ export interface Part<Column extends DatabaseColumn> {
   readonly stateAtEnd?: RowState | undefined;
 }
 
-/** What is read of a table, and in which order. */
+/** The rows that are read of a table, and in which order. */
 export interface ReadingPlan<Column extends DatabaseColumn> {
   readonly table: DatabaseTable<Column>;
   readonly saved: RowState | undefined;

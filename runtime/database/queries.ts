@@ -10,7 +10,7 @@ import type { DatabaseColumn, DatabaseTable } from "./tables.ts";
 export const queryRefused = (name: string, reason: string): ConnectorError =>
   new ConnectorError("QUERY_REFUSED", { reason: `${name}: ${reason}` });
 
-/** What a failure of the server says of a query. */
+/** The reason of a failed query, out of the server's failure. */
 export interface QueryReason {
   /** The author's own text, never the server's. */
   readonly reason: string;

@@ -10,7 +10,7 @@ import { type DatabaseColumn, labelOf } from "./tables.ts";
 const pageBytes = 8 * 1024 * 1024;
 
 export interface RowsQuery<Column extends DatabaseColumn> {
-  /** What stands behind `SELECT …`: FROM, WHERE and ORDER BY. */
+  /** The SQL behind `SELECT …`: FROM, WHERE and ORDER BY. */
   readonly from: string;
   /**
    * Columns that have to be selected, whatever the stream has: the state needs their last values.

@@ -21,7 +21,7 @@ export interface DatabaseColumn {
 }
 
 export interface DatabaseTable<Column extends DatabaseColumn = DatabaseColumn> {
-  /** What its database calls schema or database. Empty: it is the result of a query. */
+  /** The schema or database of the table. Empty: it is the result of a query. */
   readonly schema: string;
   readonly name: string;
   /** False when the login may not even read one column. */
@@ -88,7 +88,7 @@ export interface TableNames {
   fromOf(table: Pick<DatabaseTable, "schema" | "name" | "sql">): string;
 }
 
-/** What is selected may have the name of a column. */
+/** Qualifies the columns of what is read: a name alone could be one of the select list. */
 const alias = "svc_read";
 
 /** @param quoteName a name in SQL, whatever stands in it */

@@ -8,7 +8,7 @@ import { type QueryReason, queryFailure, queryOf } from "./queries.ts";
 import type { DatabaseQuery } from "./settings.ts";
 import { labelOf } from "./tables.ts";
 
-/** What a session lies on. */
+/** The stream under a session. */
 interface SessionStream {
   once(event: "close", listener: () => void): unknown;
   end(): unknown;
@@ -25,7 +25,7 @@ export interface DatabaseVerbs<Config extends QueriesConfig, Session, State> {
    * An error of the server or of the connection in words of the error table, and no text of theirs.
    */
   toFailure(error: unknown, stream?: string): ConnectorError;
-  /** What an error says of the query of a stream; undefined: it is none of the query's. */
+  /** The fault of a stream's query in an error; undefined: it is none of the query's. */
   queryReason(error: unknown): QueryReason | undefined;
   /** Whether a table or a query can be read; what it throws is what is wrong. */
   isUsable(ctx: DatabaseContext<Config>, session: Session): Promise<boolean>;

@@ -36,9 +36,9 @@ export interface StreamColumn {
   readonly name: string;
   readonly type: ColumnType;
   /**
-   * What databases call the type of the values, by the name of the database, where the source says
-   * so: `{"native_type": {"postgresql": "inet"}}` in the property's schema. The text or JSON of a
-   * value is what that database reads back.
+   * The databases' own names of the values' type, by the name of the database, where the source
+   * says so: `{"native_type": {"postgresql": "inet"}}` in the property's schema. The text or JSON
+   * of a value is what that database reads back.
    */
   readonly nativeTypes?: { readonly [database: string]: string } | undefined;
 }

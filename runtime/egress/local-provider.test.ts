@@ -44,7 +44,7 @@ async function listen(answer: RequestListener = (_, response) => response.end("{
   };
 }
 
-/** What one GET comes to: the status, or the code of the error with its details. */
+/** The result of one GET: the status, or the code of the error with its details. */
 async function ask(
   baseUrl: HttpEgress["baseUrl"],
   options: Partial<BrokerOptions> & { readonly seams?: NetworkSeams } = {},

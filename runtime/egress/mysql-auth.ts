@@ -1,5 +1,5 @@
 /**
- * What a password becomes on its way to a MySQL server. Never the password itself, but over TLS.
+ * The forms in which a password goes to a MySQL server. Never the password itself, but over TLS.
  */
 import { constants, createHash, createPublicKey, publicEncrypt } from "node:crypto";
 import { ConnectorError } from "../contract/errors.ts";

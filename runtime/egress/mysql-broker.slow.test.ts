@@ -136,7 +136,7 @@ async function ask(stream: Duplex, sql: string): Promise<string> {
   const head = Buffer.alloc(32);
   head.writeUInt32LE(0x8a205, 0);
   const payload = Buffer.concat([head, Buffer.from("anyone\0\0mysql_native_password\0")]);
-  // What is said at once is heard by who listens already.
+  // An answer that comes at once is heard by who listens already.
   const accepted = packets(stream, 1);
   stream.write(Buffer.concat([lengthOf(payload), Buffer.from([1]), payload]));
   expect((await accepted)[4]).toBe(0);

@@ -109,7 +109,7 @@ const capabilities =
   capability.secureConnection |
   capability.pluginAuth;
 
-/** What a session begins with: what is understood, the largest packet, the charset. */
+/** The head of the log-in: capabilities, the largest packet, the charset. */
 function head(isTls: boolean, { database }: DatabaseLogin): Buffer {
   const bytes = Buffer.alloc(32);
   const chosen = database === "" ? capabilities & ~capability.withDatabase : capabilities;

@@ -7,7 +7,10 @@ import type { Duplex } from "node:stream";
 import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 
-/** What both sides of a session may say. None of them makes the packets of an answer others. */
+/**
+ * Capabilities that both sides of a session may name. None of them makes the packets of an answer
+ * others.
+ */
 export const capability = {
   longPassword: 0x1,
   longFlag: 0x4,
@@ -38,7 +41,7 @@ export function toPacket({ sequence, payload }: Packet): Buffer {
   return Buffer.concat([head, payload]);
 }
 
-/** What a server may say until a session begins, over all readers of one log-in. */
+/** The bytes that a server may say until a session begins, over all readers of one log-in. */
 export interface LoginBudget {
   bytes: number;
 }

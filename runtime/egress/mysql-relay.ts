@@ -11,7 +11,7 @@ import { createRelayStream, startupError } from "./relay-stream.ts";
 /** The largest answer to a greeting. */
 const maxStartupBytes = 10_000;
 
-/** What the session was begun with: a client that needs more would misread its answers. */
+/** Capabilities of the session: a client that needs more would misread its answers. */
 const offered =
   capability.longPassword |
   capability.longFlag |

@@ -30,7 +30,7 @@ export interface Asked {
   readonly accept: readonly number[];
 }
 
-/** What a connector with placeholders gets of an answer. */
+/** Makes the answer that a connector with placeholders gets. */
 export interface AnswerFilter {
   /** The body of a 2xx answer; minted tokens are caught before anything of it is given away. */
   body(url: URL, bytes: Buffer): Promise<Buffer>;

@@ -1,4 +1,4 @@
-/** What a connector with placeholders may reach, and what it gets of an answer. */
+/** The requests that a connector with placeholders may send, and the answers that it gets. */
 import type { HttpEgress } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";

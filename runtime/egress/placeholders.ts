@@ -93,7 +93,7 @@ export function createPlaceholders(secrets: SecretRegistry): Placeholders {
   };
 }
 
-/** What providers put before their tokens, so that a token tells its kind: public, each of it. */
+/** Prefixes of tokens, by which providers tell their kind: public, each of them. */
 const knownPrefix =
   /^(?:[spr]k_(?:live|test)_|sk-(?:ant-|proj-)?|gh[opsur]_|github_pat_|glpat-|xox[abepr]-|xapp-|pat[-_]|shp(?:at|ca|pa|ss)_|EAA|AKIA|ya29\.|hf_|lin_api_|ntn_|secret_|Bearer )/;
 

@@ -96,7 +96,7 @@ test.each<[string, (turn: number) => Buffer]>([
     }),
   );
   await expect(connect(server.port)).rejects.toMatchObject({ code: "CONNECTION_FAILED" });
-  // What lies in the buffers of both sides and of the system, too.
+  // Bytes in the buffers of both sides and of the system count, too.
   expect(server.saidBytes()).toBeLessThan(32 * 1024 * 1024);
 });
 

@@ -1,6 +1,7 @@
 /**
- * What a worker may say in a session of streaming replication: to read one logical slot, nothing
- * else. The protocol has commands that no SQL session has, such as a copy of the whole server.
+ * The commands that a worker may say in a session of streaming replication: to read one logical
+ * slot, nothing else. The protocol has commands that no SQL session has, such as a copy of the
+ * whole server.
  * @see https://www.postgresql.org/docs/current/protocol-replication.html (read 2026-11)
  */
 

@@ -36,7 +36,7 @@ export interface RateBudget {
   /** When the next request may go: now or earlier = at once; Infinity = after the next answer. */
   nextAt(nowMs: number): number;
   letThrough(): Ticket;
-  /** What may be sent in which time, as far as is known: Infinity in the beginning. */
+  /** The requests that may be sent in a time, as far as is known: Infinity in the beginning. */
   readonly window: { readonly requests: number; readonly perMs: number };
   /** A 2xx answer turned out to say "too many requests". */
   refused(): void;

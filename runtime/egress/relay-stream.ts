@@ -11,7 +11,7 @@ import { toConnectionError } from "./connection-errors.ts";
 const readAheadBytes = 256 * 1024;
 
 export interface RelayStart {
-  /** What a server says before its client has said anything. */
+  /** The bytes that a server says before its client has said anything. */
   readonly greeting?: Buffer | undefined;
   /**
    * Takes what the client sends. Gives what it is answered, and, once it has started, the bytes
@@ -24,7 +24,7 @@ export interface RelayStart {
 
 export interface RelayedSession {
   readonly socket: Duplex;
-  /** What the server has said already, and the client has not seen. */
+  /** Bytes that the server has said already, and the client has not seen. */
   readonly rest: Buffer;
 }
 

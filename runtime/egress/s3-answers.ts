@@ -1,4 +1,4 @@
-/** What an S3-compatible store says, read from the few elements that count. */
+/** The answers of an S3-compatible store, read from the few elements that count. */
 import { ConnectorError, type ErrorCode } from "../contract/errors.ts";
 import type { ResponseHeaders } from "./rate-limit-headers.ts";
 import { parseRetryAfter } from "./retry.ts";

@@ -1,4 +1,7 @@
-/** What the store's client does when a store fails, redirects, forgets or is not to be reached. The protocol itself: connectors/destinations/s3. */
+/**
+ * The store's client on a store that fails, redirects, forgets or is not to be reached. The
+ * protocol itself: connectors/destinations/s3.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   type SimulatedRequest,

@@ -88,7 +88,7 @@ const curves: Readonly<Record<string, string>> = {
 };
 const isRsa = ({ asymmetricKeyType }: KeyObject) => asymmetricKeyType === "rsa";
 
-/** What each family of algorithms signs with. */
+/** The keys and options of each family of algorithms. */
 const kinds = {
   RS: { fits: isRsa, options: {} },
   PS: {

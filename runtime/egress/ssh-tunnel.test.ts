@@ -16,7 +16,7 @@ const keys = {
 };
 const fields = { privateKey: "tunnel_private_key", hostKey: "tunnel_host_key" };
 
-/** What a server does once somebody has logged in. */
+/** The conduct of a server once somebody has logged in. */
 type Manner = (client: ssh.Connection) => void;
 
 const echo: Manner = (client) =>
@@ -187,7 +187,7 @@ test("the last words of a server are heard before the end", async () => {
   const { stream } = await open(server);
   const heard: string[] = [];
   stream.on("data", (chunk) => {
-    // What follows from it takes its turns, as a rejected promise does.
+    // Its consequences take their turns, as those of a rejected promise do.
     Promise.resolve().then(() => process.nextTick(() => heard.push(String(chunk))));
     stream.write("X");
   });

@@ -33,7 +33,7 @@ export interface HostKey {
   readonly type?: string | undefined;
 }
 
-/** What both sides must have in common: no SHA-1, no CBC, no DSA. */
+/** Algorithms that both sides must have in common: no SHA-1, no CBC, no DSA. */
 const algorithms = {
   kex: [
     "curve25519-sha256",
@@ -174,7 +174,7 @@ function hostKeyProblem(
   });
 }
 
-/** What is wrong with a private key. A passphrase would have the host compute what a stranger says. */
+/** The fault of a private key. A passphrase would have the host compute what a stranger says. */
 function keyProblem(parsed: unknown): string | undefined {
   if (parsed instanceof Error)
     return /passphrase|encrypted/i.test(parsed.message)

@@ -217,7 +217,7 @@ function toTokenResponse(
   });
 }
 
-/** What an answer of a token endpoint says is wrong. */
+/** The failure that an answer of a token endpoint means. */
 export function tokenFault(
   status: number,
   answer: { readonly error?: unknown } | undefined,

@@ -36,7 +36,7 @@ export function createTunnelStream(channel: Duplex, connection: Socket): Duplex 
     },
     destroy(error, done) {
       if (!isOver) channel.end();
-      // What was written before is still sent.
+      // Bytes that were written before are still sent.
       connection.destroySoon();
       done(error);
     },

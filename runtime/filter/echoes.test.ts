@@ -1,4 +1,4 @@
-/** What providers, libraries and proxies make of a secret that they send back. */
+/** Forms of a secret that providers, libraries and proxies send back. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { batchOfRows, linesOfBatch } from "../../fixtures/rows-as-batch.ts";

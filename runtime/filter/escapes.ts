@@ -39,7 +39,7 @@ for (const [number, [mark, followers]] of [...marks].entries()) {
   for (const byte of Buffer.from(followers)) mayFollow[256 * (number + 1) + byte] = 1;
 }
 
-/** What the last escape stood for: UTF-8, 4 bytes at most. */
+/** The character of the last escape: UTF-8, 4 bytes at most. */
 export const decoded = new Uint8Array(4);
 export let decodedLength = 0;
 
@@ -100,7 +100,7 @@ function lineBreakEnd(bytes: Uint8Array, from: number): number {
 
 const isLowerCase = (byte: number | undefined) => (byte as number) >= 0x61;
 
-/** What the letter behind a backslash stands for; 0: nothing. */
+/** The character that the letter behind a backslash stands for; 0: none. */
 const simpleEscapes = new Uint8Array(256);
 for (const [letter, meaning] of ['""', "''", "//", "b\b", "f\f", "n\n", "r\r", "t\t"])
   simpleEscapes[(letter as string).charCodeAt(0)] = (meaning as string).charCodeAt(0);

@@ -48,7 +48,7 @@ export function foldText(text: string, withQuotedPrintable = false): string {
   return folded === undefined ? text : Buffer.from(folded.bytes).toString();
 }
 
-/** What makes an escape worth a look: the bytes that secrets consist of, without their escapes. */
+/** Bytes that make an escape worth a look: those of secrets, without their escapes. */
 export type Alphabet = Uint8Array;
 
 /** Texts one behind another: that of row n from `offsets[n]` to `offsets[n + 1]`. */

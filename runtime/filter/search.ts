@@ -60,7 +60,7 @@ export function holds({ scanner, short }: Search, bytes: Buffer): boolean {
   return scanner.holds(bytes) || (short.mayBeIn(bytes) && short.find(bytes.toString()).length > 0);
 }
 
-/** What stands around escapes, with them taken off; nothing for most of all text. */
+/** The pieces around escapes, with them taken off; nothing for most of all text. */
 export const withoutEscapes = ({ scanner, alphabet }: Search, bytes: Buffer): Buffer[] =>
   foldedPieces(bytes, alphabet, scanner.longestMinimum);
 

@@ -123,7 +123,7 @@ const encoders: readonly (readonly [name: string, minBytes: number, encode: Enco
   ["UTF-16", 19, (value) => Buffer.from(value, "utf16le")],
   ["quoted-printable", 10, (_, bytes) => [...bytes].map(quotedPrintable).join("")],
   ["spaced", 19, (value) => [...value].join(" ")],
-  // What a text is searched for once its escapes are off. @see folding.ts
+  // The forms that a text is searched for once its escapes are off. @see folding.ts
   ["without escapes", 10, (value) => foldText(value)],
   ["without escapes, quoted-printable too", 10, (value) => foldText(value, true)],
 ];

@@ -12,7 +12,7 @@ export interface ShortSecrets {
   readonly needles: readonly Buffer[];
   /** Those that are found as a complete text. */
   readonly values: ReadonlySet<string>;
-  /** What those that are found in full look like. */
+  /** The forms of those that are found in full. */
   readonly forms: readonly string[];
   /** False when the bytes surely hold none. */
   mayBeIn(bytes: Buffer): boolean;

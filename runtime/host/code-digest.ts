@@ -87,7 +87,7 @@ export const manifestCode = async (document: string): Promise<ConnectorCode> => 
   paths: await ownPaths(),
 });
 
-/** What every worker reads of svc and its packages. */
+/** The paths of svc and its packages that every worker reads. */
 async function ownPaths(): Promise<readonly string[]> {
   ownPackages ??= packageClosure(packageRoot);
   const own = (await ownPackages).filter(({ folder }) => folder !== packageRoot);
@@ -105,7 +105,7 @@ function refuseTooMuch(found: readonly (readonly [string, PackageFile])[]): void
     );
 }
 
-/** What was read before is not read again while a file's times, size and place are the same. */
+/** Digests, kept while a file's times, size and place are the same. */
 const known = new Map<string, { readonly stamp: string; readonly digest: string }>();
 
 async function digestOf({ path, stamp }: PackageFile): Promise<string> {

@@ -7,8 +7,8 @@ export interface RunEnd {
   /** The worker has said how its run ended, and only the look at what is left is to come. */
   readonly isNear: boolean;
   /**
-   * What of these bytes is the run's; and, once the run is over, what is the next one's. Less than
-   * a header is kept for the next call.
+   * Splits bytes into the run's own and, once the run is over, the next one's. Less than a header
+   * is kept for the next call.
    */
   split(bytes: Buffer): { readonly own: Buffer; readonly next: Buffer | undefined };
 }

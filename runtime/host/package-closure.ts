@@ -90,7 +90,7 @@ interface PackageJson {
   readonly dependencies: readonly string[];
 }
 
-/** What has no package.json asks for nothing. */
+/** The names and dependencies of a package; without a package.json it asks for nothing. */
 async function readPackageJson(folder: string): Promise<PackageJson> {
   let json: Readonly<Record<string, unknown>>;
   try {

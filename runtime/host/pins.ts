@@ -10,8 +10,8 @@ import { requireBubblewrap } from "./bubblewrap.ts";
 import { manifestCode, manifestDigest, readConnectorCode } from "./code-digest.ts";
 
 /**
- * What its worker may read. @throws CONNECTOR_REMOVED, CONNECTOR_CHANGED, and as reading its code
- * fails
+ * The paths that its worker may read.
+ * @throws CONNECTOR_REMOVED, CONNECTOR_CHANGED, and as reading its code fails
  */
 export async function pinnedPaths(
   { url, document }: Pick<ConnectorReference, "url" | "document">,

@@ -129,7 +129,7 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
   };
 }
 
-/** What its worker may read. @throws as {@link pinnedPaths} */
+/** The paths that its worker may read. @throws as {@link pinnedPaths} */
 async function pathsOf(connector: ConnectorReference): Promise<readonly string[]> {
   const { url, document, pin } = connector;
   if (pin) return await pinnedPaths(connector, pin);

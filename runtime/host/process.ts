@@ -57,8 +57,9 @@ const maxTextChars = budgets.output.together;
 const outOfMemory = ["heap out of memory", "Allocation failed"];
 
 /**
- * What no connector needs and the permission model refuses piece by piece: libraries called from
- * JavaScript, the web's storage, addons. A Node that does not know a flag is started without it.
+ * Features that no connector needs and the permission model refuses piece by piece: libraries
+ * called from JavaScript, the web's storage, addons. A Node that does not know a flag is started
+ * without it.
  */
 const switchedOff = ["--no-experimental-ffi", "--no-experimental-webstorage", "--no-addons"].filter(
   (flag) => process.allowedNodeEnvironmentFlags.has(flag),

@@ -202,7 +202,7 @@ export async function withRun<T>(
 }
 
 /**
- * What authenticates is never among what the worker gets, whatever a spec says in alternatives,
+ * Requires that the worker never gets what authenticates, whatever a spec says in alternatives,
  * names with dots or further properties.
  */
 function requireHidden({ egress }: Manifest, { withoutSecrets }: ParsedConfig): void {

@@ -9,7 +9,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { isSourceRun, moduleEnding, packageRoot, runtimeFolder } from "../wire/location.ts";
 
-/** What connectors import by the name of this package. */
+/** The entries that connectors import by the name of this package. */
 const entries = ["author", "database-author"] as const;
 /** Beside the entries. */
 export const sandboxFolders = [
@@ -63,12 +63,12 @@ export const sandboxEnding: ".ts" | ".js" = code.ending;
 /** The first module of a worker. */
 export const workerEntry: string = `${code.folder}worker/entry${code.ending}`;
 
-/** What every worker may read of this package; folders end with a separator. */
+/** The paths of this package that every worker may read; folders end with a separator. */
 export const sandboxCode: readonly string[] = [
   join(code.root, "package.json"),
   ...entries.map((name) => `${code.folder}${name}${code.ending}`),
   // A built package has its shared code in `worker/` too.
   ...sandboxFolders.map((folder) => `${code.folder}${folder}${sep}`),
-  // What a built connector has of third parties' packages.
+  // Third parties' packages of built connectors.
   ...(isSourceRun ? [] : [join(runtimeFolder, "../packages") + sep]),
 ];

@@ -1,4 +1,4 @@
-/** What a worker may say besides its calls: how much of each kind, and to whom it goes. */
+/** The output of a worker besides its calls: how much of each kind, and to whom it goes. */
 import { budgets, type DocumentBudget } from "../contract/budgets.ts";
 import { ConnectorError, fromErrorRecord } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";

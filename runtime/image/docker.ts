@@ -5,7 +5,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { ConnectorError } from "../contract/errors.ts";
 
-/** What of this process's environment the command needs. */
+/** The variables of this process's environment that the command needs. */
 const environmentNames = [
   ...["PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG"],
   ...["DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "DOCKER_API_VERSION"],

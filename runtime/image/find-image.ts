@@ -4,9 +4,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.
 import { askDocker, unavailable } from "./docker.ts";
 
 export interface FoundImage {
-  /** What this machine's Docker knows it by: `sha256:…` */
+  /** Its id in this machine's Docker: `sha256:…` */
   readonly id: string;
-  /** What every machine knows it by: that of its registry, or where it has none its id. */
+  /** Its digest for every machine: that of its registry, or where it has none its id. */
   readonly digest: string;
   /** Empty: root. */
   readonly user: string;

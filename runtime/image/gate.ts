@@ -45,7 +45,7 @@ const end = () => process.exit();
 process.stdin.on("end", end).on("error", end).resume();
 `;
 
-/** What every container of a run is denied. */
+/** The restrictions of every container of a run. */
 export const walls: readonly string[] = [
   ...["--rm", "--pull", "never", "--log-driver", "none", "--read-only"],
   ...["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--no-healthcheck"],

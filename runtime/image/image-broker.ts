@@ -26,7 +26,7 @@ export interface ImageBrokerOptions {
   readonly config: JsonObject;
   readonly placeholders: Placeholders;
   readonly limits: ImageLimits;
-  /** What the image tried and may not, in words of ours. */
+  /** Called with the resource that the image tried and may not use, in words of ours. */
   readonly onDenied: (resource: string) => void;
 }
 
@@ -75,7 +75,7 @@ export function createImageBroker(http: Broker, options: ImageBrokerOptions): Br
   };
 }
 
-/** What the worker writes is its command; what it reads is the output of the program, then its end. */
+/** A session: the worker writes its command, and reads the output of the program, then its end. */
 function openSession(http: Broker, options: ImageBrokerOptions) {
   const leaving = new AbortController();
   const over = Promise.withResolvers<void>();
@@ -135,7 +135,7 @@ async function runImage(
   write: (piece: Buffer) => Promise<void>,
   signal: AbortSignal,
 ): Promise<ImageEnding> {
-  /** What the last request came to, when that was no success. */
+  /** The failure of the last request, when that was no success. */
   let refusal: ConnectorError | undefined;
   const send = async (call: HttpCall, leaving: AbortSignal) => {
     try {

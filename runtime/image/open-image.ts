@@ -22,7 +22,7 @@ export interface OpenImageOptions {
   readonly exposed: readonly string[];
   /** Of its container. */
   readonly memoryMb: number;
-  /** What its connector is called; default: as its repository. */
+  /** The name of its connector; default: as its repository. */
   readonly name?: string | undefined;
   /** Other machines are to run it too. */
   readonly isShared?: boolean | undefined;
@@ -101,7 +101,7 @@ async function knownSpec(image: FoundImage, options: OpenImageOptions): Promise<
   return spec;
 }
 
-/** What its program answers, and the user that it could do so as: nobody, where the image allows it. */
+/** The spec of its program, and the user that it was read as: nobody, where the image allows it. */
 async function askSpec(image: FoundImage, options: OpenImageOptions): Promise<AskedSpec> {
   const isRoot = /^(?:root|0)?(?::|$)/.test(image.user);
   if (!isRoot) return { spec: await runSpec(image, undefined, options), user: undefined };

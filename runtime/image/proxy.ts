@@ -20,7 +20,9 @@ export interface ImageProxyOptions {
   readonly hosts: readonly string[];
   /** Sends a request on. @throws ConnectorError */
   readonly send: (call: HttpCall, signal: AbortSignal) => Promise<HttpAnswer>;
-  /** What the image tried and may not: words of ours, with the name of a host in them. */
+  /**
+   * Called with what the image tried and may not: words of ours, with the name of a host in them.
+   */
   readonly onRefused: (resource: string) => void;
 }
 

@@ -10,9 +10,9 @@ import type { ImageCommand } from "../contract/image.ts";
 import type { JsonObject } from "../contract/json.ts";
 
 export interface RunFolder extends AsyncDisposable {
-  /** What the gate sees. */
+  /** The folder that the gate sees. */
   readonly gate: string;
-  /** What the image sees, read-only. */
+  /** The folder that the image sees, read-only. */
   readonly image: string;
 }
 
@@ -31,7 +31,7 @@ export async function createRunFolder(): Promise<RunFolder> {
   return { ...folder, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** What processes left that were killed. */
+/** Removes folders of processes that were killed. */
 async function removeLeftovers(root: string): Promise<void> {
   for (const name of await readdir(root)) {
     const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length).split("-")[0]) : 0;

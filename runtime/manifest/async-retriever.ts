@@ -161,7 +161,7 @@ export function compileAsyncRetriever(
 
 const unusable = (reason: string) => new ConnectorError("RESPONSE_INVALID", { reason });
 
-/** What clears up with another method is left out: sources send what reads. */
+/** Whether it may be sent: a request that clears up with another method is left out. */
 function isSendable(retriever: Component, name: string): boolean {
   const method = retriever.child(name, "HttpRequester")?.get("http_method") ?? "GET";
   return ["GET", "POST"].includes(String(method).toUpperCase());
@@ -191,7 +191,7 @@ function compileStatus(retriever: Component, decode: Decode) {
   };
 }
 
-/** What is fetched: documents of which an extractor takes records, or a file of CSV. */
+/** The download: documents of which an extractor takes records, or a file of CSV. */
 function compileDownload(retriever: Component) {
   const extractor = retriever.child(
     "download_extractor",

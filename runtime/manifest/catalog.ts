@@ -36,7 +36,8 @@ interface Conditional {
 }
 
 /**
- * What needs something that the runtime lacks cannot be read; the other streams can.
+ * Compiles the streams. One that needs something that the runtime lacks cannot be read; the others
+ * can.
  * @throws CONNECTOR_INVALID when none can, and for whatever is wrong
  */
 export function compileCatalog(root: Component, files: SchemaFiles): Catalog {

@@ -13,7 +13,7 @@ export interface QueryProperties {
   readonly asking: Retriever | undefined;
   /** Those of one request after the other. */
   chunks(ctx: Context): Promise<string[][]>;
-  /** What tells rows of several requests that they are parts of one; undefined where they are not. */
+  /** The key by which rows of several requests are parts of one; undefined where they are not. */
   keyOf: ((row: Row) => string | undefined) | undefined;
 }
 

@@ -18,7 +18,7 @@ import { compilePartitions, type ParentStream } from "./slices/partitions.ts";
 
 export type Context = HttpContext<JsonObject>;
 
-/** What a part of a manifest needs of the network. */
+/** The network that a part of a manifest needs. */
 export interface Reach {
   readonly origins: readonly string[];
   readonly minted: readonly MintedTokens[];
@@ -145,7 +145,7 @@ export function compileRetriever(retriever: Component, options: RetrieverOptions
   };
 }
 
-/** What expressions see besides, where a request asks for some properties. */
+/** The scope where a request asks for some properties. */
 function withProperties(scope: Scope, properties: readonly string[]): Scope {
   const { extra_fields } = scope.stream_slice as { readonly extra_fields?: Scope };
   const slice = { ...(scope.stream_slice as Scope) };
@@ -180,7 +180,7 @@ function mergeRows(first: Row, next: Row): Row {
   return made;
 }
 
-/** What expressions see of a slice: its values, and beside them what they ask for by name. */
+/** The scope of a slice: its values, and beside them what expressions ask for by name. */
 export function sliceScope({ partition, window }: Slice): Scope {
   const hidden = {
     partition: partition.values,

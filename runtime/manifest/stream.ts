@@ -24,7 +24,7 @@ export interface ManifestStream extends Pick<Retriever, "open" | "read"> {
   readonly reach: Reach;
   /** The stream that is read from this state on: another one where the manifest names two. */
   forState(state: JsonObject): ManifestStream;
-  /** What is kept where it has no cursor. */
+  /** The state that is kept where it has no cursor. */
   readonly finalState?: JsonObject | undefined;
 }
 

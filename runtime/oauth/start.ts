@@ -68,7 +68,7 @@ export async function startAuthorization(options: StartOptions): Promise<Started
   const { authorizeUrl, scopeSeparator = " ", pkce = true, extra = {} } = account.authorization;
   const scopes = chosenScopes(account.authorization, options.scopes);
   const config = accountConfig(manifest, options.config, client);
-  // What the exchange will lack is said before the user logs in.
+  // A lack that the exchange would meet is said before the user logs in.
   const { clientId } = toTokenClient(account, config, manifest.spec, client);
   checkRedirectUri(redirectUri);
 

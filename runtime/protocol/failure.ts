@@ -1,4 +1,4 @@
-/** What the failure of an image means, by the closed table: its own words never pass. */
+/** The meaning of an image's failure, by the closed table: its own words never pass. */
 import { ConnectorError, fromErrorRecord } from "../contract/errors.ts";
 import type { ImageEnding } from "../contract/image.ts";
 

@@ -34,7 +34,7 @@ export type StrayListener = (line: string) => void;
 export interface MessageReader {
   /** @throws CONNECTOR_PROTOCOL for output without end that says nothing */
   push(chunk: Buffer): Message[];
-  /** What stood in a last line without an end. */
+  /** The messages of a last line without an end. */
   end(): Message[];
 }
 

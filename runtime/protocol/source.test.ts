@@ -13,7 +13,7 @@ const source = toSource(JSON.stringify(document));
 const schema = { type: "object", properties: { id: { type: "integer" }, at: { type: "string" } } };
 const stream = { name: "orders", schema, primaryKey: ["id"], cursorField: "at" };
 
-/** What a source makes of the messages of a program that ends so. */
+/** The output of a source for the messages of a program that ends so. */
 function around(messages: readonly unknown[], ending: ImageEnding = { exitCode: 0 }) {
   const commands: ImageCommand[] = [];
   const logs: string[] = [];

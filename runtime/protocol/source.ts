@@ -97,7 +97,7 @@ function rowOf(record: Message["body"], stream: SelectedStream): Row {
 
 /** One run of the image's program. */
 interface Run {
-  /** What it says, as it comes: notices have been heard, what is left is for the verb. */
+  /** Its messages, as they come: notices have been heard, what is left is for the verb. */
   messages(): AsyncGenerator<readonly Message[]>;
   /** @throws why it failed, when it did. `said` is a failure that its messages told of. */
   finish(said?: FailureType): void;

@@ -11,7 +11,10 @@ const globalKey = "airbyte_global";
 /** Holds the whole state of a source from before streams had states of their own. */
 const legacyKey = "airbyte_legacy";
 
-/** What is kept of a STATE message. @throws CONNECTOR_PROTOCOL when it is of another stream */
+/**
+ * The part of a STATE message that is kept.
+ * @throws CONNECTOR_PROTOCOL when it is of another stream
+ */
 export function toSavedState(
   message: Readonly<Record<string, unknown>>,
   stream: Pick<Stream, "name" | "namespace">,
@@ -39,7 +42,7 @@ export function toSavedState(
   };
 }
 
-/** What `--state` gets: messages, or the old form as it was; undefined for the beginning. */
+/** The value of `--state`: messages, or the old form as it was; undefined for the beginning. */
 export function toGivenState(
   saved: JsonValue | undefined,
   { name, namespace }: Pick<Stream, "name" | "namespace">,

@@ -1,6 +1,6 @@
 import type { OutputSink } from "./output.ts";
 
-/** What lines are written to; resolves when there is room for more. */
+/** The target of lines; `write` resolves when there is room for more. */
 interface LineWriter {
   write(chunk: Buffer): Promise<void>;
 }

@@ -48,7 +48,7 @@ export const closedSpec = <Spec extends object>(spec: Spec) => ({
   ...spec,
 });
 
-/** What is too much in a configuration; undefined when nothing is. */
+/** The budget that a configuration exceeds; undefined: none. */
 function configExcess(config: JsonObject): string | undefined {
   const { bytes, values, depth } = budgets.config;
   try {

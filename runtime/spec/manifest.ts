@@ -283,7 +283,7 @@ function baseUrlFaults({ baseUrl }: HttpEgress): Fault[] {
   return [{ path: "baseUrl", problem }];
 }
 
-/** What may come at once has to fit into memory. */
+/** The answers that may come at once have to fit into memory. */
 function answerFaults({ concurrency, maxResponseBytes }: HttpEgress): Fault[] {
   const most = budgets.answersAtOnce.together;
   if (!concurrency || !maxResponseBytes || concurrency * maxResponseBytes <= most) return [];

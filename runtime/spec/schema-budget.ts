@@ -14,9 +14,8 @@ const namedSchemas = new Set([
 ]);
 
 /**
- * What is too much in a schema that a connector brings, before anything is made of it: compiling
- * takes time for each of its parts, and more than linear time for long lists. Undefined when
- * nothing is.
+ * The budget that a schema of a connector exceeds, before anything is made of it: compiling takes
+ * time for each of its parts, and more than linear time for long lists. Undefined: none.
  */
 export function schemaExcess(schema: JsonObject): string | undefined {
   const { bytes, values, depth, count } = budgets.schema;

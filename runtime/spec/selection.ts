@@ -123,7 +123,7 @@ export function closedState(schema: JsonValue): JsonValue {
   return { ...Object.fromEntries(parts), ...(isOpen ? {} : { additionalProperties: false }) };
 }
 
-/** What is wrong with a saved state, whatever stream it is of. */
+/** The fault of a saved state, whatever stream it is of. */
 function faultOf(
   state: JsonValue | undefined,
   stateFaults: ReturnType<typeof compileSchema> | undefined,

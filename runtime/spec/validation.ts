@@ -156,7 +156,7 @@ function toCheck(
 
 let stoppable: { readonly script: Script; readonly context: Context } | undefined;
 
-/** What is validated now is being watched. */
+/** Whether the validation under way is being watched. */
 let isWatching = false;
 
 /** So many documents are watched together: each watch costs a thread. */

@@ -59,7 +59,7 @@ export interface Frame {
 export const headerBytes = 17;
 
 /**
- * What becomes of a frame, by its kind and the bytes of its payload, before any of these is read.
+ * Decides on a frame, by its kind and the bytes of its payload, before any of these is read.
  * @throws the reason why it ends the run
  */
 export type FrameGate = (kind: number, bytes: number) => "take" | "drop";

@@ -1,4 +1,4 @@
-/** What host and worker agree on where one worker serves one run after another. */
+/** The agreement of host and worker where one worker serves one run after another. */
 
 /** Begins such a worker, as an argument. */
 export const keptFlag = "--kept";

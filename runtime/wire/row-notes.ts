@@ -4,8 +4,8 @@ export const metaField = "_svc_meta";
 export const maxNotesPerRow = 20;
 
 /**
- * What a row says of a value that did not fit: AirbyteRecordMessageMeta. Of the protocol's reasons,
- * "could not be read or written" is the one for a value of another type.
+ * The note of a row on a value that did not fit: AirbyteRecordMessageMeta. Of the protocol's
+ * reasons, "could not be read or written" is the one for a value of another type.
  */
 export function noteOf(field: string) {
   return { field, change: "NULLED", reason: "SOURCE_SERIALIZATION_ERROR" } as const;

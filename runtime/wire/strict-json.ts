@@ -5,7 +5,7 @@
  */
 import { budgets } from "../contract/budgets.ts";
 
-/** What is thrown, by identity: it says nothing, and costs no trace. */
+/** Thrown, and known by identity: it says nothing, and costs no trace. */
 export const notStrictJson = Symbol("not strict JSON");
 
 /** Deeper rows are refused by the writer already. @see maxDepth of exact-json.ts */

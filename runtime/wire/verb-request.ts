@@ -2,7 +2,7 @@ import type { CatalogStream } from "../contract/catalog.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { RowCondition, SyncMode } from "../contract/stream.ts";
 
-/** What the worker is to load, the first that the host says. */
+/** The request to load a connector, the first that the host sends. */
 export interface LoadRequest {
   /** Of a module, or of a declarative manifest. */
   readonly url: string;

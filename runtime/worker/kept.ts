@@ -1,8 +1,8 @@
 /**
- * What a worker that serves one run after another needs, for the conformance kit: each run gets
- * modules of its own, and one that has left anything behind is the worker's last. It looks at what
- * one run could leave for the next: changed globals and built-in modules, timers and handles,
- * listeners, and refusals of the sandbox.
+ * Serves one run after another in a worker, for the conformance kit: each run gets modules of its
+ * own, and one that has left anything behind is the worker's last. It looks at what one run could
+ * leave for the next: changed globals and built-in modules, timers and handles, listeners, and
+ * refusals of the sandbox.
  */
 import { writeSync } from "node:fs";
 import { createRequire, registerHooks } from "node:module";
@@ -54,7 +54,8 @@ export function keepRuns(): KeptRuns {
       return { ...found, url: fresh.href };
     },
   });
-  // What is not held keeps no process alive, is not among its resources, and may come later.
+  // A timer without a reference keeps no process alive, is not among its resources, and may come
+  // later.
   const timeouts = Object.getPrototypeOf(noTimer()) as { unref(): unknown };
   const { unref } = timeouts;
   timeouts.unref = function (this: unknown) {
@@ -97,7 +98,7 @@ function noTimer(): object {
   return timer;
 }
 
-/** What keeps the process alive, but for what it writes just then. */
+/** The resources that keep the process alive, but for what it writes just then. */
 const resourcesNow = () =>
   process
     .getActiveResourcesInfo()

@@ -49,7 +49,7 @@ const ownDefault = (value: unknown) =>
     ? undefined
     : value;
 
-/** What defineDestination and defineActivation make, and defineSource does not. */
+/** Whether defineDestination or defineActivation made it, and not defineSource. */
 const isWriter = (value: object = {}) => "syncModes" in value || "maxBatchRows" in value;
 
 /**

@@ -2,7 +2,7 @@ import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 import { moduleEnding, runtimeFolder } from "../wire/location.ts";
 
-/** What a connector may import of this package, and the file beside this folder. */
+/** The entries of this package that a connector may import, and the files beside this folder. */
 const entries = {
   "svc-connectors": "author",
   "svc-connectors/database": "database-author",

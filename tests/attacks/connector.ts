@@ -1,4 +1,4 @@
-/** What tests of hostile connectors share: the connectors, and the catalog of their one stream. */
+/** The connectors of hostile tests, and the catalog of their one stream. */
 import type { ConfiguredCatalog, ConnectorReference } from "svc-connectors/host";
 
 /** A connector of fixtures/broken/worker. */

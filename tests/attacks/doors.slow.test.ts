@@ -18,7 +18,7 @@ const cases = Object.entries(doors).flatMap(([kind, attempts]) =>
   Object.keys(attempts).map((name) => `${kind}, ${name}`),
 );
 
-/** What a connector would find: a file that anybody may change, and servers that hear. */
+/** The bait for a connector: a file that anybody may change, and servers that hear. */
 let folder: string;
 let heard: string[];
 const server = net.createServer((socket) => {

@@ -5,14 +5,14 @@ import { afterAll } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** What became of one size of an attack. */
+/** The outcome of one size of an attack. */
 export interface Met {
   readonly size: number;
   /** "succeeded", or an error's code and what it says of the fault. */
   readonly outcome: string;
   /** Longest pause of the host's event loop. */
   readonly pauseMs: number;
-  /** What the largest resident size has grown by since the process met its first connector. */
+  /** The growth of the largest resident size since the process met its first connector. */
   readonly grownMb: number;
 }
 

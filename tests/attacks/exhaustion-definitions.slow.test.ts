@@ -1,4 +1,4 @@
-/** What a connector says of itself, in doubling sizes: refused, and not taken in. */
+/** Definitions of a connector in doubling sizes: refused, and not taken in. */
 import { expect, test } from "vitest";
 import { budgets } from "../../runtime/contract/budgets.ts";
 import { choose } from "../effort.ts";

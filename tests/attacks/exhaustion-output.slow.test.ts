@@ -1,4 +1,4 @@
-/** What a worker says while a verb runs, in doubling sizes: each ends as it should. */
+/** Output of a worker while a verb runs, in doubling sizes: each ends as it should. */
 import { expect, test } from "vitest";
 import { choose } from "../effort.ts";
 import { createVictim } from "./exhaustion-case.ts";

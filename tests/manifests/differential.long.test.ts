@@ -58,7 +58,7 @@ function expectedOf({ file, differs, theirFault, ownWaits, ownRequests }: Case):
   return [expect.stringMatching(new RegExp(`^${file} ${file}, reading 1: ${part}: `))];
 }
 
-/** What Airbyte's interpreter should read, and cannot: it is told when it can. */
+/** The cases that Airbyte's interpreter should read, and cannot: it is told when it can. */
 async function onlyHere(one: Case): Promise<string[]> {
   const opened = await here.open(one);
   for (const stream of opened.streams) {
@@ -75,7 +75,7 @@ async function differencesOf(one: Case): Promise<string[]> {
   const opened = await here.open(one);
   const found: string[] = [];
   const properties = opened.streams.map((stream) => [stream.name, stream.properties]);
-  // What refuses its settings has no streams there, and fails when it is read here.
+  // A case that refuses its settings has no streams there, and fails when it is read here.
   const isRefused = one.fails.length > 0 && !(await there.discover(one).catch(() => undefined));
   if (!isRefused) expect(Object.fromEntries(properties), file).toEqual(await there.discover(one));
   for (const stream of opened.streams) {
@@ -87,7 +87,7 @@ async function differencesOf(one: Case): Promise<string[]> {
       if (theirs.failed !== isMeant) throw new Error(`${file} ${stream.name}: ${theirs.reason}`);
       const told = `${file} ${stream.name}, reading ${round}`;
       found.push(...compare(theirs, ours).map((difference) => `${told}: ${difference}`));
-      // What one of them has left, both go on from.
+      // Both go on from the state that one of them has left.
       if (round === 1 && stream.isIncremental) states.unshift(theirs.state);
       if (states.length === 0) break;
     }
@@ -95,7 +95,7 @@ async function differencesOf(one: Case): Promise<string[]> {
   return found;
 }
 
-/** What differs, and where first: a failure before records, records before requests. */
+/** The most telling difference, if any, by its first line. */
 function compare(theirs: Reading, ours: Reading): string[] {
   const lines = (part: Reading[keyof Reading]) =>
     Array.isArray(part) ? part : [JSON.stringify(part)];

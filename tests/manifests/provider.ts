@@ -153,7 +153,7 @@ export function createShop(scheme: "http" | "https"): Handler {
   };
 }
 
-/** What is asked for of a collection: since and until, then a page. */
+/** Answers with the requested part of a collection: since and until, then a page. */
 function answerPage(
   request: ReceivedRequest,
   url: URL,

@@ -16,7 +16,7 @@ import { createMemorySink } from "../memory-sink.ts";
 import { type Case, type CaseStream, now } from "./cases.ts";
 import { createShop } from "./provider.ts";
 
-/** What is compared of a reading. */
+/** The parts of a reading that are compared. */
 export interface Reading {
   /** All of them, in an order that does not depend on which part was read first. */
   readonly requests: readonly string[];
@@ -124,7 +124,7 @@ async function openCase(one: Case, folder: string, { host, provider, clock, rest
 const paging = new Set(["page", "offset", "after", "limit"]);
 const sameHeaders = /^(?:authorization|x-|accept$)/;
 
-/** What was seen of a reading. */
+/** The observations of a reading. */
 interface Seen {
   readonly received: readonly ReceivedRequest[];
   readonly records: readonly Record<string, unknown>[];

@@ -36,7 +36,7 @@ interface Row {
 
 const folder = fileURLToPath(new URL("small/", import.meta.url));
 
-/** What a setting `pem` holds: made anew each time, so that no key lies in the repository. */
+/** The key in a setting `pem`: made anew each time, so that no key lies in the repository. */
 const { privateKey } = generateKeyPairSync("rsa", {
   modulusLength: 2048,
   publicKeyEncoding: { type: "spki", format: "pem" },

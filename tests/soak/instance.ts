@@ -174,6 +174,6 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
   };
 }
 
-/** What the disk has at this moment, as after a power cut; the locks of the process are not of it. */
+/** Copies the disk at this moment, as after a power cut; the locks of the process are not of it. */
 export const copyOf = (folder: string, to: string): Promise<void> =>
   cp(folder, to, { recursive: true, filter: (path) => !path.endsWith(".svc-stage") });

@@ -1,4 +1,6 @@
-/** What people and agents do to an instance, one thing at a time, as the decisions of the soak say. */
+/**
+ * The actions of people and agents on an instance, one at a time, as the decisions of the soak say.
+ */
 import type { Account } from "./accounts.ts";
 import type { Answer, Instance } from "./instance.ts";
 import type { Random } from "./random.ts";
@@ -38,7 +40,7 @@ export interface Scene {
   nextNumber(): number;
 }
 
-/** What was done, and how it was answered. */
+/** An action, and how it was answered. */
 export interface Deed {
   readonly name: string;
   readonly status: number;

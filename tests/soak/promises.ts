@@ -1,4 +1,4 @@
-/** What must hold after a soak, and while it lasts. Each check throws with what it has found. */
+/** The invariants after a soak, and while it lasts. Each check throws with what it has found. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSecretRegistry, type JsonValue } from "svc-connectors/host";

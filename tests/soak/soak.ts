@@ -38,7 +38,7 @@ export interface SoakOptions {
   readonly turnHours: number;
   /** Pipelines that read a provider of their own, and such that only come and go. */
   readonly pipelines: { readonly real: number; readonly light: number };
-  /** What people and agents do in a day. */
+  /** The actions of people and agents in a day. */
   readonly deedsPerDay: number;
   /** `postgres://…`; undefined: embedded. */
   readonly databaseUrl?: string | undefined;
@@ -46,7 +46,7 @@ export interface SoakOptions {
   readonly onMonth?: ((month: Month) => void) | undefined;
 }
 
-/** What the instance takes, to compare the end with the beginning. */
+/** The resources of the instance, to compare the end with the beginning. */
 export interface Month {
   readonly day: number;
   readonly heapBytes: number;
@@ -59,7 +59,7 @@ export interface Month {
 
 export interface SoakReport {
   readonly months: readonly Month[];
-  /** What was done, in its order. */
+  /** All actions, in their order. */
   readonly deeds: readonly Deed[];
   readonly counts: Readonly<Record<string, number>>;
 }
@@ -246,7 +246,7 @@ async function beginYear(options: SoakOptions) {
       turnCount += 1;
       // However long others have slept: what is due in a turn is the same in each run of a seed.
       clock.moveTo(startMs + turnCount * options.turnHours * hourMs);
-      // What others do between two decisions does not change the next one.
+      // Decisions of others between two of ours do not change the next one.
       const own = random.of(`turn ${turnCount}`);
       for (const account of accounts.accounts) if (own.chance(0.4)) account.change(own);
       accounts.faults.clear();

@@ -25,7 +25,9 @@ export interface Changes extends AsyncDisposable {
   readonly copy: DatabaseCopy;
   readonly log: DatabaseLog;
   readonly slot: string;
-  /** What is read: the kit's two tables; behind them, where asked for, all others of the log. */
+  /**
+   * The tables that are read: the kit's two; behind them, where asked for, all others of the log.
+   */
   readonly tables: readonly ReplayedTable[];
   /** Statements of the kit's, once for each of its two tables, which stands as `{}`. */
   change(sql: string): Promise<void>;

@@ -25,7 +25,7 @@ async function visibleTexts(lab: Lab): Promise<readonly VisibleText[]> {
 }
 
 /**
- * What rows, states, streams and statuses say, each text once. Rows of a database hold whatever its
+ * The texts of rows, states, streams and statuses, each once. Rows of a database hold whatever its
  * users write, and no request shows it.
  */
 async function textsOfSideDoors(lab: Lab): Promise<readonly VisibleText[]> {

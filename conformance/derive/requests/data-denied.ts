@@ -5,9 +5,9 @@ import type { ProviderRequest } from "../../contract/network.ts";
 import { type RequestPlace, requestPlaces } from "./rate-limits.ts";
 
 export interface DataDenial {
-  /** What is refused: "https://api.example.com/v1/notes". */
+  /** The endpoints that are refused: "https://api.example.com/v1/notes". */
   readonly endpoints: readonly string[];
-  /** What check asks all the same. */
+  /** The endpoints of check that still answer. */
   readonly allowed: readonly string[];
   isDenied(request: ProviderRequest): boolean;
 }

@@ -25,7 +25,7 @@ interface RowsOfAnswer {
   readonly rows: readonly unknown[];
 }
 
-/** What stands where a row should: nothing, or what batch results say of the part that failed. */
+/** Values in place of a row: nothing, or the errors of batch results for the part that failed. */
 const inPlaceOfRow: readonly unknown[] = [
   null,
   { error: { code: 500, message: "Something failed." } },
@@ -62,7 +62,7 @@ export function halfAnswers(
           ),
         })),
   );
-  // What stands in a list of one record's own is passed on like any other value.
+  // Items of a list that is one record's own are passed on like any other value.
   const isOfRecords = lab.streams.some(
     (stream) => keyFieldsOf(listing, outputRows(whole.messages, stream), stream).length > 0,
   );

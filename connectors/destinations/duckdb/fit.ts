@@ -24,8 +24,8 @@ export interface Fitted {
 }
 
 /**
- * What the values need beyond the type, as far as it can be seen before they are cast; undefined:
- * nothing.
+ * The needs of the values beyond the type, as far as they can be seen before a cast; undefined:
+ * none.
  */
 export function needsBeyond(
   column: BatchColumn,

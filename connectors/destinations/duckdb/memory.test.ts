@@ -1,4 +1,4 @@
-/** What DuckDB keeps in memory of the rows that it has written. */
+/** The memory in which DuckDB keeps rows that it has written. */
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { columnOf } from "../../../fixtures/batches.ts";

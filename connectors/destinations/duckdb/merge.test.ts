@@ -62,7 +62,10 @@ async function run(name: string, fence: number, cursor: string | undefined, rows
   return sink.location({ name });
 }
 
-/** What is left of rows, one after the other: the newest of each key, of equal ones the later. */
+/**
+ * The rows that remain, written one after the other: the newest of each key, of equal ones the
+ * later.
+ */
 function newest(cursor: string | undefined, rows: readonly Row[]): string[] {
   const byId = new Map<number, Row>();
   for (const row of rows) {

@@ -40,7 +40,7 @@ const markedTable = tableName({ ...batch, name: "_svc_marked" });
 /** So many rows are merged whole: those that come again unchanged are looked for among them. */
 const maxRepeated = 2_048;
 
-/** What is known of the rows that are merged. */
+/** The rows that are merged, as far as they are known. */
 export interface MergeRows {
   /** Infinity: unknown, and many. */
   readonly rowCount: number;

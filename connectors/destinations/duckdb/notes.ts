@@ -1,4 +1,4 @@
-/** What was changed in rows, as `_svc_meta` says it. */
+/** Changes to rows, as `_svc_meta` says them. */
 import {
   type BatchColumn,
   isValid,

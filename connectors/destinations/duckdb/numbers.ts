@@ -1,4 +1,4 @@
-/** What numbers need of a column's type: no digit of them is lost. */
+/** The type that a column of numbers needs: no digit of them is lost. */
 import { type BatchColumn, int128At, isValid } from "svc-connectors/destination";
 import {
   isFiniteText,
@@ -75,7 +75,7 @@ function bitsOf(value: bigint): number {
 }
 
 /**
- * What a type needs for values from the least to the greatest, which are integers of a scale.
+ * The needs of integers of a scale, from the least to the greatest.
  * @param isDouble whether a double holds each
  */
 function needsOfRange(least: bigint, greatest: bigint, scale: number, isDouble: boolean) {
@@ -88,7 +88,7 @@ function needsOfRange(least: bigint, greatest: bigint, scale: number, isDouble: 
   };
 }
 
-/** What the numbers of a column need, by their greatest and their scale. */
+/** The needs of a column's numbers, by their greatest and their scale. */
 function roughNeeds(column: BatchColumn, rowCount: number): NumberNeeds | undefined {
   switch (column.encoding) {
     case "int32": {
@@ -215,7 +215,7 @@ function alwaysFits({ encoding }: BatchColumn, type: string): boolean {
   return encoding === "float64" && type === "DOUBLE";
 }
 
-/** What the numbers of a column need beyond this type; undefined when it holds all of them. */
+/** The needs of a column's numbers beyond this type; undefined when it holds all of them. */
 export function numbersBeyond(
   column: BatchColumn,
   rowCount: number,

@@ -33,7 +33,7 @@ export interface OpenStream {
   hasTable: boolean;
   /** Some column was never written: the table may lack it. */
   readonly hasNewColumns: boolean;
-  /** What the target has; undefined while it is not known. */
+  /** The columns of the target; undefined while they are not known. */
   tableColumns: readonly TableColumn[] | undefined;
   rowCount: number;
   /**

@@ -12,7 +12,7 @@ export async function noteTypes(writing: Writing, stream: OpenStream): Promise<v
     stream.seenTypes ??= await typesBefore(writing, stream);
 }
 
-/** What an open decimal is, its first values say. */
+/** The types before the rows; without those of open decimals, which their first values decide. */
 const typesBefore = async (writing: Writing, stream: OpenStream): Promise<TypesByName> =>
   typesByName(
     stream.saved.generations.current

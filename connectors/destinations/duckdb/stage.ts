@@ -8,7 +8,7 @@ import { allNeeds, type NumberNeeds, noNeeds } from "./numbers.ts";
 export interface Stage {
   readonly rowCount: number;
   readonly byteCount: number;
-  /** What each property needs beyond the type that its column had when the rows came. */
+  /** The needs of each property beyond the type that its column had when the rows came. */
   needs(): ReadonlyMap<string, NumberNeeds>;
   /** @param needs by property */
   add(batch: StagedBatch, needs: ReadonlyMap<string, NumberNeeds>): Promise<void>;

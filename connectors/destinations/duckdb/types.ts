@@ -31,7 +31,7 @@ export function sqlType(type: ColumnType): string {
   return precision <= maxDigits ? `DECIMAL(${precision},${scale})` : "VARCHAR";
 }
 
-/** What an open decimal is while no value is there: DuckDB's own default. */
+/** The precision of an open decimal while no value is there: DuckDB's own default. */
 const unseen = { integerDigits: 15, scale: 3 } as const;
 
 /** The type of a table's column. */

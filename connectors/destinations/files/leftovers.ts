@@ -1,4 +1,4 @@
-/** What killed writers have left, and files that do not count any more. */
+/** Removes what killed writers have left, and files that do not count any more. */
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { shortHash, type WriteCommand } from "svc-connectors/destination";

@@ -46,9 +46,9 @@ export interface SavedTable {
   readonly name: string;
   /** Names of columns by property: they never change sides. */
   readonly columnNames: ColumnNames;
-  /** What people read. */
+  /** The files that people read. */
   readonly current?: SavedFiles | undefined;
-  /** What is built beside it. */
+  /** The files of a copy that is built beside it. */
   readonly next?: SavedFiles | undefined;
 }
 

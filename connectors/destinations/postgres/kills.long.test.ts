@@ -117,7 +117,7 @@ describe.skipIf(findPostgres() === undefined)("a writer that is killed", () => {
     let isRestart = true;
     for (let kills = 0; kills < share; fence++) {
       const killAt = 1 + Math.floor(random() * momentCount);
-      // What came to its end is ordered anew; what was killed goes on.
+      // A write that came to its end is ordered anew; one that was killed goes on.
       const ordered: Described =
         isRestart && described.mode === "incremental" ? { ...described, isRestart } : described;
       isRestart =

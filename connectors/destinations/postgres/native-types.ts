@@ -62,7 +62,7 @@ const elements = [
   "uuid",
 ];
 
-/** What values of a native type are written as, by the type. */
+/** The types in which values of a native type are written. */
 const writtenAs: ReadonlyMap<string, ColumnType> = new Map([
   ...scalars.map((name) => [name, "text"] as const),
   ...elements.map((name) => [`${name}[]`, "jsonb"] as const),

@@ -37,7 +37,7 @@ function encoderOf(types: Readonly<Record<string, ColumnType>>) {
 const toCharacter = (_: string, letter: string) =>
   ({ n: "\n", r: "\r", t: "\t" })[letter] ?? letter;
 
-/** What PostgreSQL cannot keep. */
+/** The text as PostgreSQL can keep it. */
 const storable = (text: string) => text.toWellFormed().replaceAll("\0", "\ufffd");
 
 test("any text comes through unchanged, whatever it holds", () => {

@@ -106,7 +106,7 @@ export async function beginTransaction(
   let copy: Copy | undefined;
   let marked: { types: TableTypes; stageTypes: TableTypes } | undefined;
 
-  /** What was gathered, into the table. */
+  /** Brings the gathered rows into the table. */
   const bringRows = async () => {
     const names = [...target.columns.map((column) => column.name), ...Object.keys(ownColumnTypes)];
     const rows = castRows(stageTable, name, types, names);

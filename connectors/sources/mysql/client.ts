@@ -25,13 +25,13 @@ export interface PreparedStatement {
 }
 
 export interface Client {
-  /** What the server calls itself. */
+  /** The server's own name for its version. */
   readonly version: string;
   /** One statement without rows. */
   execute(sql: string): Promise<void>;
   /** All rows of one statement, as texts. @throws DATABASE_UNUSABLE for an answer without end */
   query(sql: string): Promise<(string | null)[][]>;
-  /** What one statement gives, without running it. */
+  /** The columns and parameters of one statement, without running it. */
   describe(sql: string): Promise<PreparedStatement>;
   /**
    * The rows of one statement as they come, some at a time. Who leaves before the last row leaves
@@ -47,7 +47,7 @@ const maxColumns = 4_096;
 /** Rows, and bytes, that are handed on together. */
 const groupRows = 500;
 const groupBytes = 256 * 1024;
-/** What `query` may keep. The lists of 6,000 tables have a few MiB. */
+/** The most that `query` keeps of an answer. The lists of 6,000 tables have a few MiB. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 /** @throws ConnectorError, ServerError */
@@ -146,7 +146,7 @@ async function start(packets: Packets): Promise<string> {
   return greeting.toString("latin1", 1, end);
 }
 
-/** What comes before the rows. Gives the number of columns; 0: there are no rows. */
+/** Reads up to the first row. Gives the number of columns; 0: there are no rows. */
 async function readHead(packets: Packets): Promise<number> {
   const first = await packets.next();
   if (first[0] === errorMark) throw new ServerError(first);

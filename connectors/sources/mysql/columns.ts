@@ -146,7 +146,7 @@ function createTexts(maxRows: number) {
     }),
     clear() {
       if (hasNull) validity.fill(0xff);
-      // What one large row took is not kept for all.
+      // The memory that one large row took is not kept for all.
       if (bytes.length > batchBytes) bytes = Buffer.allocUnsafeSlow(256);
       [count, length, hasNull] = [0, 0, false];
     },

@@ -68,13 +68,13 @@ export function toFailure(error: unknown, stream?: string): ConnectorError {
   return new ConnectorError("REQUEST_REJECTED", { reason: `error ${error.number}` });
 }
 
-/** What is said of a record has to say of which stream. */
+/** Adds the stream to an error of a record. */
 const withStream = (error: ConnectorError, stream: string | undefined) =>
   error.code.startsWith("RECORD_") && stream !== undefined
     ? new ConnectorError(error.code, { ...error.details, stream })
     : error;
 
-/** What a query that a person wrote has wrong, by number. */
+/** Faults of a query that a person wrote, by the server's number. */
 const queryReasons: Readonly<Record<number, string>> = {
   1052: "the name of a column could be of several tables",
   1054: "it names a column that there is not",

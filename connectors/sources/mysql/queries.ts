@@ -15,8 +15,8 @@ import { resultType } from "./result-types.ts";
 import { typeOf } from "./types.ts";
 
 /**
- * What the query of a stream gives, as a table. The server decides whether it is one SELECT that
- * only reads: alone it has to be one statement, and in parentheses a part of a SELECT. Needs a
+ * The result of a stream's query, as a table. The server decides whether it is one SELECT that only
+ * reads: alone it has to be one statement, and in parentheses a part of a SELECT. Needs a
  * transaction that is read-only.
  * @throws QUERY_REFUSED, QUERY_FAILED
  */

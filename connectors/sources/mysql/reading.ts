@@ -1,4 +1,4 @@
-/** What is read of a table, and how its rows become columns. */
+/** The columns that are read of a table, and how rows become batches. */
 import {
   type BatchField,
   ConnectorError,

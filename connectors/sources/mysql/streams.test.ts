@@ -1,4 +1,4 @@
-/** What discovery lists, and what it asks a server that says whatever it likes. */
+/** Discovery: its list, and its questions to a server that says whatever it likes. */
 import type { Stream } from "svc-connectors";
 import { expect, test } from "vitest";
 import type { Session } from "./api.ts";

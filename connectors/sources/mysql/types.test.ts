@@ -1,4 +1,4 @@
-/** What becomes of values that JSON can hold in many ways. */
+/** The types of values that JSON can hold in many ways. */
 import { expect, test } from "vitest";
 import { typeOf } from "./types.ts";
 

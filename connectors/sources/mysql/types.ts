@@ -173,7 +173,7 @@ const dateText = /^\d{4}-\d\d-\d\d$/;
 const instantText =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?))?(Z|[+-]\d\d:\d\d)?$/;
 
-/** What no calendar has, such as 0000-00-00, becomes null, and is noted. */
+/** A date that no calendar has, such as 0000-00-00, becomes null, and is noted. */
 const date: ValueType = {
   ...text,
   kind: "date",
@@ -229,7 +229,7 @@ const time: ValueType = {
     /^-?\d{1,3}:\d\d(:\d\d(\.\d{1,6})?)?$/.test(value) ? quoteText(value) : undefined,
 };
 
-/** What the server never checked, and is none, becomes null, and is noted. */
+/** A text that the server never checked, and is no JSON, becomes null, and is noted. */
 const json: ValueType = {
   ...text,
   kind: "json",

@@ -54,7 +54,7 @@ export function createCopyTap(stream: Duplex): CopyTap {
   let heldBytes = 0;
   /** Bytes of a message for `pg` that are still to come. */
   let passing = 0;
-  /** What waits until the taker goes on. */
+  /** The chunk that waits until the taker goes on. */
   let waiting: Buffer | undefined;
 
   const work = (chunk: Buffer) => {

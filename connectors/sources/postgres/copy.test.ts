@@ -57,7 +57,7 @@ interface Options {
   readonly endlessFrom?: number;
 }
 
-/** What comes out when the answer comes in these chunks. */
+/** The batches of an answer that comes in these chunks. */
 function receive(chunks: readonly Buffer[], { maxRows = 100, endlessFrom }: Options = {}) {
   const stream = new Duplex({ read() {}, write() {} });
   const passed: Buffer[] = [];

@@ -41,7 +41,7 @@ export function toFailure(error: unknown, stream?: string): ConnectorError {
   return new ConnectorError("REQUEST_REJECTED", { reason: `SQLSTATE ${code}` });
 }
 
-/** What is said of a record has to say of which stream. */
+/** Adds the stream to an error of a record. */
 const withStream = (error: ConnectorError, stream: string | undefined) =>
   error.code.startsWith("RECORD_") && stream !== undefined
     ? new ConnectorError(error.code, { ...error.details, stream })
@@ -52,7 +52,7 @@ export function isDataException(error: unknown): boolean {
   return sqlState(error)?.startsWith("22") === true;
 }
 
-/** What a query that a person wrote has wrong, by SQLSTATE. */
+/** Faults of a query that a person wrote, by SQLSTATE. */
 const queryReasons: Readonly<Record<string, string>> = {
   "22012": "it divides by zero",
   "22P02": "a value does not fit its type",

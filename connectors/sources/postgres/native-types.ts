@@ -1,5 +1,5 @@
 /**
- * What PostgreSQL calls types that JSON Schema has no words for, so that another PostgreSQL gives
+ * PostgreSQL's names of types that JSON Schema has no words for, so that another PostgreSQL gives
  * them back. Arrays are named where JSON holds their elements as they are.
  * @see pg_type.dat of PostgreSQL; names are those of format_type()
  */

@@ -1,4 +1,4 @@
-/** What is selected of a table, and how it becomes the columns of a stream. */
+/** The select list of a table, and how it becomes the columns of a stream. */
 import { escapeIdentifier } from "pg";
 import { type Batch, type BatchField, ConnectorError } from "svc-connectors";
 import type { Column, Table } from "./catalog.ts";
@@ -12,7 +12,7 @@ export interface Projection {
   readonly list: string;
   readonly decoded: readonly DecodedField[];
   readonly columns: readonly { readonly field: BatchField; readonly values: Values }[];
-  /** What each field is of, in the order of `decoded`. */
+  /** The origin of each field, in the order of `decoded`. */
   readonly sources: readonly FieldSource[];
   /** The places of the fields that the state needs. */
   readonly kept: readonly number[];

@@ -22,8 +22,8 @@ interface Field {
 }
 
 /**
- * What the query of a stream gives, as a table. The server decides whether it is one SELECT that
- * only reads: alone it has to be one statement, and in parentheses a part of a SELECT. Needs a
+ * The result of a stream's query, as a table. The server decides whether it is one SELECT that only
+ * reads: alone it has to be one statement, and in parentheses a part of a SELECT. Needs a
  * transaction that is read-only.
  * @throws QUERY_REFUSED, QUERY_FAILED
  */
@@ -87,8 +87,8 @@ async function toColumns(
 }
 
 /**
- * What the server says of a statement, without running it; undefined: it gives no rows. The
- * protocol takes one statement here and no more.
+ * The fields of a statement as the server describes them, without running it; undefined: it gives
+ * no rows. The protocol takes one statement here and no more.
  */
 const fieldsOf = ({ client }: Session, text: string): Promise<readonly Field[] | undefined> =>
   new Promise((resolve, reject) => {

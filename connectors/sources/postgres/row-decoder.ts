@@ -13,7 +13,7 @@ import {
 import type { Block, Values } from "./columns/values.ts";
 import { headBytes, malformed, type RowTaker } from "./copy-tap.ts";
 
-/** What becomes of a field of the rows. */
+/** The column that a field of the rows goes to. */
 export interface DecodedField {
   /** Undefined: it is only for the state. */
   readonly field?: BatchField | undefined;
@@ -137,7 +137,7 @@ export function createRowDecoder(options: DecoderOptions): RowDecoder {
   const addBlock = (block: Block, count: number): number => {
     let { taken, unable } = addToAll(block, count);
     if (taken === 0 && rowCount === 0) {
-      // What the first row needs, the whole batch has.
+      // Columns that the first row needs wider are wider for the whole batch.
       for (const { values } of columns) values.clear();
       for (const values of unable) values.widen();
       ({ taken, unable } = addToAll(block, count));
@@ -254,7 +254,7 @@ function headerLength(bytes: Buffer, at: number): number {
   return headerBytes + bytes.readInt32BE(at + 15);
 }
 
-/** What the rows could not hold, in their order. */
+/** Notes of the values that rows could not hold, in the rows' order. */
 function notesOf(columns: DecoderOptions["columns"], rowCount: number): RowNote[] {
   const notes = new Map<number, string[]>();
   for (const { field, values } of columns)

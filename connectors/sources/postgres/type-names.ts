@@ -1,4 +1,4 @@
-/** What the types of columns are made of: asked for once in a session, each by its OID. */
+/** The definitions of column types: asked for once in a session, each by its OID. */
 import type { Client } from "pg";
 import { toValueType, type ValueType } from "./types.ts";
 
@@ -11,7 +11,7 @@ interface KnownType {
   readonly baseModifier: number;
   /** Of an array; 0 for other types. */
   readonly element: number;
-  /** What parts values of the type in an array. */
+  /** The delimiter between values of the type in an array. */
   readonly delimiter: string;
   /** Once a column of it was seen: without a modifier of the column's own. */
   valueType?: ValueType;
@@ -62,7 +62,7 @@ export async function learnTypes(
     });
 }
 
-/** What a column of the type holds. */
+/** The schema and the type of a column's values. */
 export function typeOf(
   types: KnownTypes,
   oid: number,

@@ -402,7 +402,7 @@ function jsonOf(line: string, name: string): string | undefined {
   return found?.[1];
 }
 
-/** What tests/exact-types says of all types is left out here too. */
+/** Without what tests/exact-types says of all types. */
 const withoutNull = ({ native_type: _, ...schema }: JsonSchema = {}) =>
   Array.isArray(schema.type) ? { ...schema, type: schema.type[0] } : schema;
 
@@ -460,7 +460,7 @@ const values: Record<string, fc.Arbitrary<string>> = {
   json: jsonText.map((text) => JSON.stringify(JSON.parse(text), null, 3)),
 };
 
-/** What the server's text means in JSON. */
+/** The server's text as JSON. */
 function asJson(type: string, text: string): string {
   if (/^(int|oid|numeric)/.test(type)) return text;
   if (type.startsWith("float")) return Object.is(Number(text), -0) ? "-0" : String(Number(text));

@@ -86,7 +86,7 @@ const json: Scalar = {
   toText: utf8,
 };
 
-/** What any type becomes where a property of any kind is wanted. */
+/** The form of any type where a property of any kind is wanted. */
 export const asJson: Scalar = {
   ...json,
   select: (column) => `pg_catalog.to_json(${column})`,
@@ -280,7 +280,7 @@ export function toValueType(key: TypeKey): ValueType {
 const nullable = (schema: JsonSchema): JsonSchema =>
   schema.type === undefined ? schema : { ...schema, type: [schema.type, "null"] };
 
-/** What an array's items are cannot be promised: a column takes arrays of any dimension. */
+/** Items of arrays cannot be promised: a column takes arrays of any dimension. */
 const array = (delimiter: string, toJson: (element: string) => string): Scalar => ({
   kind: "json",
   schema: { type: "array", items: {} },

@@ -72,7 +72,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       finished_at ${time}
     )`,
     "CREATE INDEX reverse_etl_runs_of_activation ON reverse_etl_runs (activation_id, created_at DESC, id DESC)",
-    // What the destination has confirmed: a run sends the difference to it.
+    // Rows that the destination has confirmed: a run sends the difference to them.
     `CREATE TABLE reverse_etl_snapshots (
       activation_id text NOT NULL REFERENCES reverse_etl_activations ON DELETE CASCADE,
       key text COLLATE "C" NOT NULL,

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { each } from "./statements.ts";
 
-/** What a job was to bring is known by the version of its pipeline's selection. */
+/** Adds the version of a pipeline's selection, which says what a job was to bring. */
 const selections = [
   "ALTER TABLE pipelines ADD COLUMN selection_version integer NOT NULL DEFAULT 0",
   "ALTER TABLE jobs ADD COLUMN selection_version integer",

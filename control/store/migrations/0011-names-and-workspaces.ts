@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { each } from "./statements.ts";
 
-/** What people have given a name, and list by it. */
+/** Tables of things that people name, and list by name. */
 const named = [
   "sources",
   "destinations",

@@ -31,7 +31,7 @@ const noting = (
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await each(db, [
-    // What has happened and is no event yet, written in the transaction in which it happened.
+    // Facts that are no event yet, written in the transaction in which they happened.
     `CREATE TABLE event_facts (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       workspace_id text NOT NULL REFERENCES workspaces,

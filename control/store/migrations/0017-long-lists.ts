@@ -10,7 +10,7 @@ const byColumn = (table: string, columns: readonly string[], time: string, of = 
     (column) => `CREATE INDEX ${table}_by_${column} ON ${table} (${of}, ${column}, ${time} DESC)`,
   );
 
-/** What nearly all rows have needs no index: they are found by their time. */
+/** An index without the value that nearly all rows have: those are found by their time. */
 const byRare = (table: string, column: string, usual: string, time: string) =>
   `CREATE INDEX ${table}_by_${column} ON ${table} (workspace_id, ${column}, ${time} DESC) WHERE ${column} <> '${usual}'`;
 

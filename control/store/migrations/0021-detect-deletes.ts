@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { each } from "./statements.ts";
 
-/** What becomes of rows that a source has no more, and how many a job has found. */
+/** Adds how deleted rows of a source are treated, and how many a job has found. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await each(db, [
     `ALTER TABLE pipeline_streams ADD COLUMN detect_deletes text NOT NULL DEFAULT 'none'

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { each } from "./statements.ts";
 
-/** What the conformance kit has found of a connector that was added: its last report. */
+/** Adds the last conformance report on a connector that was added. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await each(db, [
     `CREATE TABLE connector_reports (

@@ -170,7 +170,7 @@ export function openComponent(
     if (![...general, ...names].includes(name))
       throw new Unsupported(`${path}.${name}`, `is not supported in a ${type}`);
   const at = (name: string) => `${path}.${name}`;
-  /** What is there and says nothing gives way to a parameter. */
+  /** An own property that says nothing gives way to a parameter. */
   const get = (name: string) => {
     const own = Object.hasOwn(value, name) ? value[name] : undefined;
     const isGiven = Object.hasOwn(parameters, name) && !truth(own as PlainValue);

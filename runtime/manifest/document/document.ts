@@ -98,7 +98,8 @@ function resolveReferences(root: JsonObject): JsonObject {
     return resolve(found, parsePointer(pointer).join("."), [...open, reference], depth + 1);
   };
   const made: JsonObject = {};
-  // What is not used counts for nothing; what is used is resolved where it is referred to.
+  // A definition that is not used counts for nothing; others are resolved where they are referred
+  // to.
   for (const [name, part] of Object.entries(root))
     if (name !== "definitions") made[name] = resolve(part, name, [], 1);
   return made;

@@ -4,7 +4,7 @@ import { ConnectorError } from "../../contract/errors.ts";
 export const invalid = (path: string, problem: string): ConnectorError =>
   new ConnectorError("CONNECTOR_INVALID", { path, problem });
 
-/** What the runtime lacks: the streams that need it cannot be read, the others can. */
+/** A lack of the runtime: the streams that need the feature cannot be read, the others can. */
 export class Unsupported extends ConnectorError {
   constructor(path: string, problem: string) {
     super("CONNECTOR_INVALID", { path, problem });

@@ -7,7 +7,7 @@ import { parseYaml } from "./document.ts";
 const names = ["spec.yaml", "spec.yml", "spec.json"];
 
 /**
- * What a manifest says in `spec`, out of the file; undefined where there is none.
+ * The `spec` of a manifest, out of the file; undefined where there is none.
  * @param manifest its path
  * @throws CONNECTOR_INVALID for a file that is no specification
  */

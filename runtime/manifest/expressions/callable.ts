@@ -1,4 +1,4 @@
-/** What macros, filters and methods have in common: functions of plain values. */
+/** The form that macros, filters and methods share: functions of plain values. */
 import { momentOf } from "./dates.ts";
 import type { Moment } from "./moment.ts";
 import type { PlainValue } from "./values.ts";

@@ -19,7 +19,10 @@ const pad = (value: number, length = 2) => String(value).padStart(length, "0");
 const hour12 = ({ hour: hours }: ClockParts) => hours % 12 || 12;
 const short = (name = "") => name.slice(0, 3);
 
-/** What each code writes. @see https://docs.python.org/3/library/datetime.html#format-codes */
+/**
+ * Writes a moment, by format code.
+ * @see https://docs.python.org/3/library/datetime.html#format-codes
+ */
 const written: Readonly<Record<string, (parts: ClockParts, moment: Moment) => string>> = {
   Y: ({ year }) => pad(year, 4),
   y: ({ year }) => pad(year % 100),
@@ -88,7 +91,7 @@ export function formatMoment(moment: Moment, format: string): string {
     .replace(codes, (whole, code: string) => written[code]?.(parts, moment) ?? whole);
 }
 
-/** What each code reads: its pattern, and the part that it means. */
+/** The pattern of each format code, and the part that it means. */
 const read: Readonly<Record<string, string>> = {
   Y: "(?<Y>\\d{4})",
   y: "(?<y>\\d{2})",

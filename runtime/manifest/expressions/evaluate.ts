@@ -32,7 +32,7 @@ export const clockName = "now()";
 const maxSteps = 20_000;
 const maxChars = 262_144;
 
-/** What a template has at hand while it is rendered once. */
+/** The context of rendering a template once. */
 export interface Evaluator {
   /** @throws EvaluationError · CONNECTOR_INVALID beyond the steps that a template may take */
   evaluate(one: Expression): PlainValue;

@@ -1,4 +1,6 @@
-/** What an expression does that cannot be done. Its message goes on: "an expression that …". */
+/**
+ * An operation of an expression that cannot be done. Its message goes on: "an expression that …".
+ */
 export class EvaluationError extends Error {}
 
 /** It asks what is not there for a part; conditions take that for "no". */

@@ -42,7 +42,7 @@ export type Expression =
       readonly no: Expression;
     };
 
-/** What the published schema lets an expression see. */
+/** The variables that an expression may see by the published schema. */
 export const variableNames: readonly string[] = [
   ...["config", "parameters", "headers", "last_record", "last_page_size", "next_page_token"],
   ...["record", "response", "stream_partition", "stream_slice", "stream_interval", "page_size"],

@@ -1,4 +1,4 @@
-/** What operators and functions take: numbers, lists, and what has an order. */
+/** The operands of operators and functions: numbers, lists, and what has an order. */
 import { EvaluationError } from "./evaluation-error.ts";
 import { addSpan, Moment, Span } from "./moment.ts";
 import { isMapping, isNumber, type PlainValue, rawText } from "./values.ts";

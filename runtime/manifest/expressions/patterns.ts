@@ -40,7 +40,7 @@ function run<T>(script: Script, pattern: string, extra: string, text: string, by
   }
 }
 
-/** What is found of a pattern: the whole, and its groups. */
+/** The match of a pattern: the whole, and its groups. */
 export function searchPattern(pattern: string, text: string): readonly string[] | undefined {
   const found = run<readonly (string | undefined)[] | null>(searching, pattern, "", text);
   return found ? Array.from(found, (one) => String(one ?? "")) : undefined;

@@ -3,7 +3,7 @@ import { ConnectorError } from "../../contract/errors.ts";
 import type { Component } from "../document/component.ts";
 import type { Decode } from "./answer.ts";
 
-/** What stands for nothing in files of other programs. */
+/** Texts that stand for nothing in files of other programs. */
 const missing: ReadonlySet<string> = new Set([
   ...["#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"],
   ...["<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"],

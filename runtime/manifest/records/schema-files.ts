@@ -32,7 +32,7 @@ export function openSchemaFiles(manifest: string): SchemaFiles {
       if (size > bytes) throw invalid(path, `is larger than ${bytes} bytes`);
       text = readFileSync(join(folder, path), "utf8");
     } catch (error) {
-      // What the sandbox cannot read is not there.
+      // A file that the sandbox cannot read is not there.
       if (["ENOENT", "ENOTDIR", "ERR_ACCESS_DENIED"].includes((error as { code: string }).code))
         return undefined;
       throw error;

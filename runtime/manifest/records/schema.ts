@@ -5,7 +5,7 @@ import { invalid, Unsupported } from "../document/invalid.ts";
 import { compileTemplate } from "../expressions/template.ts";
 import type { SchemaFiles } from "./schema-files.ts";
 
-/** What is known of a stream's fields when it is loaded, and the loaders that must ask. */
+/** The fields of a stream that are known when it is loaded, and the loaders that must ask. */
 export interface StreamSchema {
   readonly schema: JsonObject;
   readonly asking: readonly Component[];

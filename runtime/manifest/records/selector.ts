@@ -58,7 +58,7 @@ export function compileSelector(
 /** The records in a body. */
 export type Extract = (body: PlainValue, scope: Scope) => Row[];
 
-/** What stands at a path, records or not; `*` is every name. */
+/** Finds the values at a path, records or not; `*` is every name. */
 export function compilePath(owner: Component, name: string) {
   const place = owner.at(name);
   const path = textsOf(owner.get(name), place).map((one) => compileTemplate(one, place));
@@ -82,7 +82,7 @@ export function compileExtractor(extractor: Component): Extract {
   return (body, scope) => {
     const { found, isMany } = find(body, scope);
     const listed = isMany ? found : found.flatMap((one) => (Array.isArray(one) ? one : [one]));
-    // What stands where one record is meant, and is empty, is none.
+    // An empty object where one record is meant is none.
     const rows = listed
       .flatMap((one) => (Array.isArray(one) ? one : [one]))
       .filter(isMapping) as Row[];

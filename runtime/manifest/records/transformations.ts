@@ -48,7 +48,7 @@ function inSnakeCase(record: Row): Row {
       const words = [...plain.matchAll(/[A-Z]+[a-z]*|[a-z]+|\d+|([^a-zA-Z\d]+)/g)].map(
         ([word, other]) => (other === undefined ? word.toLowerCase() : ""),
       );
-      // What stands between words separates them; at an end it leaves an underscore.
+      // Characters between words separate them; at an end they leave an underscore.
       const kept = words.filter(
         (word, index) => word !== "" || index === 0 || index === words.length - 1,
       );

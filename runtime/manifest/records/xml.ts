@@ -8,7 +8,7 @@ import type { PlainValue } from "../expressions/values.ts";
 
 /** Deeper than any export. */
 const maxDepth = 100;
-/** What a worker's memory holds besides the text. */
+/** The elements that a worker's memory holds besides the text. */
 const maxElements = 2_000_000;
 
 interface Open {
@@ -104,7 +104,7 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | n
   return pattern.exec(text);
 }
 
-/** What is beside nothing else is a text alone. */
+/** The value of an element: a text that is beside nothing else is a text alone. */
 function contentOf({ parts, text }: Open): PlainValue {
   const trimmed = text.trim();
   if (parts.size === 0) return trimmed === "" ? null : trimmed;

@@ -34,7 +34,7 @@ function toLimit(policy: Component, count: string, time: string): RateLimit {
   if (!Number.isInteger(requests) || requests < 1)
     throw invalid(policy.at(count), "must be a number of requests");
   if (ms < 1) throw invalid(policy.at(time), "must be a duration, as PT1M");
-  // What is allowed in a month is not spent at its beginning.
+  // A month's allowance is not spent at its beginning.
   const factor = Math.min(1, longestMs / ms);
   return { requests: Math.max(1, Math.floor(requests * factor)), perMs: Math.min(ms, longestMs) };
 }

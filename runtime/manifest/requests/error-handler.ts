@@ -145,7 +145,7 @@ const firstOf = (filters: readonly Filter[], answer: HttpResponse, seen: Scope) 
   return undefined;
 };
 
-/** What an answer means that no filter knows. */
+/** The meaning of an answer that no filter knows. */
 function usual({ status }: HttpResponse): Verdict {
   const code = codeOf(status);
   if (status < 400) return { action: "SUCCESS", code };

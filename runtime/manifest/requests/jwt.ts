@@ -26,7 +26,7 @@ export interface TokenRequest {
   readonly text: string;
 }
 
-/** What a run tells the time by. */
+/** The clock of a run. */
 type Context = { readonly clock: { now(): number } };
 
 /** Gives a run the same token until half of its life is over: each one is a secret of the run. */

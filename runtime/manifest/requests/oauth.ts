@@ -113,7 +113,7 @@ export function compileOAuth(auth: Component): Authenticator {
   };
 }
 
-/** What a `refresh_token_updater` may say; where tokens are kept is the host's to say. */
+/** The properties of a `refresh_token_updater`; where tokens are kept is the host's to say. */
 const updaterNames = [
   ...["refresh_token_name", "refresh_token_config_path", "access_token_config_path"],
   ...["token_expiry_date_config_path", "refresh_token_error_status_codes"],

@@ -40,7 +40,7 @@ export const urlTemplatesOf = (url: string, path: string, parameters: JsonObject
     return originOf(form, path) + rest.trimEnd();
   });
 
-/** What the streams of a manifest need of the network. */
+/** The network that the streams of a manifest need. */
 export interface Needs {
   readonly origins: readonly string[];
   readonly minted: readonly MintedTokens[];

@@ -8,7 +8,7 @@ import { type PlainValue, toText, truth } from "../expressions/values.ts";
 import { compileDecoder } from "../records/answer.ts";
 import { type Added, compileInject, type Inject } from "./request-option.ts";
 
-/** What a page looked like. */
+/** A page as it was received. */
 export interface SeenPage {
   /** `response`, `headers`, `last_record` and `last_page_size` are in it. */
   readonly scope: Scope;

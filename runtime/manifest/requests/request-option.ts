@@ -1,4 +1,4 @@
-/** What paginators, routers, cursors and authenticators add to a request, and where. */
+/** The options that paginators, routers, cursors and authenticators add to a request, and where. */
 import type { UnsignedToken } from "../../contract/jwt.ts";
 import type { Component } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";

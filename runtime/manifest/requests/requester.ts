@@ -161,7 +161,7 @@ function compileBody(requester: Component): BodyOf {
 
 type Fields = Record<string, PlainValue>;
 
-/** What is added within an object leaves the rest of the object as it is. */
+/** Adds fields; those within an object leave the rest of the object as it is. */
 const merge = (own: Fields, added: Fields): Fields => {
   const made = { ...own };
   for (const [name, value] of Object.entries(added)) {

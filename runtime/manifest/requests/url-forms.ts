@@ -1,4 +1,4 @@
-/** What a URL template can be, for all settings: known when the manifest is loaded. */
+/** The forms of a URL template, for all settings: known when the manifest is loaded. */
 import type { JsonObject } from "../../contract/json.ts";
 import { invalid } from "../document/invalid.ts";
 import type { Expression } from "../expressions/expression.ts";

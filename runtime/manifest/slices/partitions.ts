@@ -193,7 +193,7 @@ function compileSubstream(
   };
 }
 
-/** What Airbyte writes for a stream that has no cursor. */
+/** Airbyte's state of a stream that has no cursor. */
 export const finishedState: JsonObject = { __ab_no_cursor_state_message: true };
 
 /** The state of the parent; a child that has only its own lends it the date where it stands. */

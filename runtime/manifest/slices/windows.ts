@@ -16,7 +16,7 @@ export interface Interval {
   newest: Moment | undefined;
 }
 
-/** What a manifest says of a cursor, for the settings of a run. */
+/** The cursor of a manifest, for the settings of a run. */
 export interface Settings {
   readonly field: string;
   readonly names: readonly [string, string];
@@ -35,7 +35,7 @@ export interface Settings {
 export interface Begun {
   readonly from: Moment;
   readonly intervals: Interval[];
-  /** What else the state holds; it is kept. */
+  /** The other properties of the state; they are kept. */
   readonly others: JsonObject;
 }
 
@@ -69,7 +69,7 @@ export function createCursor(
     for (let at = first, isFirst = true; ; isFirst = false) {
       const reached = step && addSpan(at, step, 1);
       const isBeyond = !reached || reached.micros >= upper.micros;
-      // What ends a list is clamped already, but for a list of one window.
+      // The end of a list is clamped already, but for a list of one window.
       const isKept = isBeyond && !(isFirst && !(isEnd && granularity));
       const end = isKept ? upper : clamp(isBeyond ? upper : reached);
       const isLast = isBeyond || end.micros === upper.micros;

@@ -39,7 +39,7 @@ export function streamFields({
     });
 }
 
-/** What a property holds. What is not of one kind is JSON. */
+/** The kind of a property's values. Those of several kinds are JSON. */
 export function kindOf(schema: JsonSchema): Pick<BatchField, "kind" | "isNullable"> {
   const kinds = new Set(alternatives(schema));
   const isNullable = kinds.delete("null") || kinds.size === 0 || kinds.has("any");

@@ -75,7 +75,7 @@ export async function describeColumn(
   return {
     name,
     field: new Field(name, arrowType, true, metadata),
-    // What has no form here is text.
+    // A column without a form here is text.
     select: form ? (column) => column : (column) => widenedTo(column, type, "VARCHAR"),
     createValues,
   };

@@ -7,7 +7,7 @@ import { createCopy, describeTexts } from "./texts.ts";
 export interface Values {
   /** Adds what the vector has from one row on. */
   add(vector: Vector, from: number, count: number): void;
-  /** What was added. */
+  /** The values that were added. */
   get(): Data;
   clear(): void;
   /** Bytes that a row takes, at least. */

@@ -121,7 +121,7 @@ const isNaNumeric = (view: DataView, at: number) => view.getUint16(at + 4) === s
 
 export interface DecimalOptions {
   readonly scale: number;
-  /** What its schema calls an integer. */
+  /** Whether its schema calls it an integer. */
   readonly isInteger: boolean;
   /** NaN, which is no integer, becomes null: not in a key. */
   readonly losesNaN: boolean;

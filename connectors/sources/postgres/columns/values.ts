@@ -31,7 +31,7 @@ export interface Values {
   widen(): void;
   /** Forgets all rows, and that it was widened. */
   clear(): void;
-  /** What was added, up to a row. */
+  /** The added values, up to a row. */
   get(rowCount: number): ColumnValues & { readonly validity?: Uint8Array | undefined };
   /** Rows whose value it could not hold: they are null. */
   readonly lost: readonly number[];

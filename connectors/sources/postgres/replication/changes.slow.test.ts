@@ -97,7 +97,7 @@ function createTables(database: PostgresDatabase, settings: PostgresSettings, cl
 
   return {
     states,
-    /** What the runs have logged. */
+    /** The log lines of the runs. */
     logged,
     get readCount() {
       return read;
@@ -547,7 +547,7 @@ describe.skipIf(findPostgres() === undefined)("changes from the log", () => {
         let left = random(12);
         await tables.run(() => left-- <= 0);
       }
-      // What was truncated is read anew, once all that was truncated meanwhile is known.
+      // A truncated table is read anew, once all that were truncated meanwhile are known.
       let failures = await tables.run();
       for (let tries = 0; failures.length > 0 && tries < 3; tries++) {
         expect(failures.map((error) => (error as { code?: string }).code)).toEqual(

@@ -37,7 +37,7 @@ export async function* copyTable(
     /** Undefined: all that are left. */
     let maxRows: number | undefined;
     const rangeOf: RangeOf = async (select) => {
-      // What the server would have to sort for each range is read at once.
+      // A table that the server would have to sort for each range is read at once.
       const isSorted = rows !== undefined && (await needsSorting(session, select));
       maxRows = isSorted ? undefined : nextRows;
       return maxRows;

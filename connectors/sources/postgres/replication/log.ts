@@ -32,11 +32,11 @@ export interface LogPart {
 export interface LogOptions {
   readonly settings: Replication;
   readonly standbys: StandbyWatch;
-  /** What the server may forget. */
+  /** The position before which the server may forget. */
   readonly confirmed: bigint;
   /** The tables that are read in this run, in any order. */
   readonly parts: readonly LogPart[];
-  /** What the slot says from the first of the parts on, for the first who asks. */
+  /** The slot's messages from the first of the parts on, for the first who asks. */
   readonly begun?: AsyncGenerator<SlotPiece> | undefined;
 }
 
@@ -79,7 +79,7 @@ interface Store {
 interface Reader {
   readonly pieces: AsyncGenerator<SlotPiece>;
   readonly relations: Map<number, { relation: Relation; key: string }>;
-  /** What came last, and the place of the first of its messages that nobody has looked at. */
+  /** The last piece, and the place of the first of its messages that nobody has looked at. */
   piece: SlotPiece | undefined;
   at: number;
   /** The transaction that is being read. */
@@ -268,7 +268,7 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
 function* replay({ items }: Store, decode: ChangeDecoder): Generator<LogItem> {
   let last: bigint | undefined;
   for (const { payload, relation, lsn, time } of items) {
-    // What is known of a transaction is where it was committed; the next one begins behind that.
+    // Of a transaction the end is known, where it was committed; the next one begins behind that.
     if (last !== undefined && lsn > last) yield { kind: "commit", end: lsn };
     last = lsn;
     yield { kind: "change", change: decode(payload) as RowChange, relation, lsn, time };

@@ -47,7 +47,7 @@ import { type BegunPieces, untilChange } from "./wait.ts";
 type Beginning = StreamBeginning<Stream, State>;
 type Selection = ReadRun<Stream, State>;
 
-/** What all streams of a run share. */
+/** State that all streams of a run share. */
 interface ChangeRun {
   readonly system: string;
   /** Where the changes of tables begin that are read for the first time. */

@@ -136,7 +136,7 @@ export async function createChangeRows(
       try {
         return add(row);
       } catch (error) {
-        // What was sent is quoted by other errors than ours.
+        // An error that is not ours quotes the row.
         throw error instanceof ConnectorError ? error : malformed();
       }
     },
@@ -180,7 +180,7 @@ function writeLength(out: TextBytes, length: number): void {
   out.length += 4;
 }
 
-/** What stands before the first row of a COPY: signature, flags, and no extension. */
+/** Writes the header of a COPY: signature, flags, and no extension. */
 function writeCopyHeader(out: TextBytes): void {
   const header = Buffer.concat([
     Buffer.from([0x64, 0, 0, 0, 4 + 19]),

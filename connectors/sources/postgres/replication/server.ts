@@ -1,4 +1,6 @@
-/** What the server has for the replication, and what an administrator has to do where it lacks. */
+/**
+ * Checks that the server can replicate, and says what an administrator has to do where it cannot.
+ */
 import { escapeLiteral } from "pg";
 import { ConnectorError, type SelectedStream, type Stream } from "svc-connectors";
 import type { Session } from "../api.ts";
@@ -16,7 +18,7 @@ export interface ServerState {
 }
 
 export interface Slot {
-  /** What was committed before is not given any more. */
+  /** The position before which commits are not given any more. */
   readonly confirmed: bigint;
   readonly isLost: boolean;
 }

@@ -12,7 +12,7 @@ export interface ReplicationSession {
   /** Runs a command. Gives its rows as text. @throws ServerError, ConnectorError */
   command(text: string): Promise<readonly (readonly (string | null)[])[]>;
   /**
-   * What a slot says from a place on. The memory of a piece is valid until the next is asked for.
+   * A slot's messages from a place on. The memory of a piece is valid until the next is asked for.
    * @param confirmed what the server may forget
    */
   stream(options: StreamOptions): AsyncGenerator<SlotPiece>;
@@ -35,7 +35,7 @@ export interface SlotPiece {
   readonly reached?: bigint | undefined;
 }
 
-/** What the server refuses; its text stays here. */
+/** A refusal of the server; its text stays here. */
 class ServerError extends Error {
   readonly code: string;
   constructor(code: string) {
@@ -145,7 +145,7 @@ interface Message {
 
 const lost = () => new ConnectorError("CONNECTION_FAILED", { reason: "reset" });
 
-/** What the server sends, as it is asked for. @throws CONNECTION_FAILED, ServerError */
+/** The messages of the server, as they are asked for. @throws CONNECTION_FAILED, ServerError */
 interface Messages {
   next(): Promise<Message>;
   /** All whole messages that have come, one at least, as they lie. */
@@ -258,7 +258,7 @@ function toRow(body: Buffer): (string | null)[] {
   });
 }
 
-/** What the server sends, in pieces of whole messages; pulling them is what lets it go on. */
+/** The server's bytes, in pieces of whole messages; pulling them is what lets it go on. */
 async function* readWhole(stream: Duplex): AsyncGenerator<Buffer> {
   let held: Buffer = Buffer.alloc(0);
   let waiting: Buffer[] = [];
@@ -304,7 +304,7 @@ export async function identify(session: ReplicationSession): Promise<ServerIdent
   return { system: `${system}/${timeline}` };
 }
 
-/** What a slot says, in a session that ends with it. */
+/** The messages of a slot, in a session that ends with it. */
 export async function* followSlot(
   session: ReplicationSession,
   options: StreamOptions,

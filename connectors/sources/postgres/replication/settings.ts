@@ -40,7 +40,7 @@ export const lsnField = "_ab_cdc_lsn";
 /** When the row was deleted; of such a row there is nothing but the key. */
 export const deletedAtField = "_ab_cdc_deleted_at";
 
-/** What a stream of changes has besides the table's columns, in the field's usual names. */
+/** Properties of a stream of changes besides the table's columns, in the field's usual names. */
 export const addedProperties = {
   [lsnField]: { type: ["integer", "null"], format: "int64" },
   [deletedAtField]: { type: ["string", "null"], format: "date-time" },

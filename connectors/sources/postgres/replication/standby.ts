@@ -10,7 +10,7 @@ export interface StandbyWatch {
   /** The slot has gone on. */
   hasProgress(): void;
   /**
-   * What was asked of the slot.
+   * The answer of the slot.
    * @throws PROVIDER_TIMEOUT when standby servers hold it back for too long
    */
   until<T>(asked: Promise<T>): Promise<T>;

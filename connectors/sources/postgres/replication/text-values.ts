@@ -272,7 +272,7 @@ export const toWireOf = (type: number): ToWire => byOid.get(type) ?? copied;
 const jsonTypes: ReadonlySet<number> = new Set([20, 21, 23, 26, 114, 3802]);
 const numberTypes: ReadonlySet<number> = new Set([700, 701, 1700]);
 
-/** What `to_json` makes of a value. */
+/** Writes values as `to_json` does. */
 export function toJsonOf(type: number): ToWire {
   if (jsonTypes.has(type)) return copied;
   return (out, bytes, start, end) => {

@@ -10,7 +10,7 @@ const changeTags: ReadonlySet<number | undefined> = new Set([
   tags.truncate,
 ]);
 
-/** What a slot says from a transaction on. */
+/** The messages of a slot from a transaction on. */
 export interface BegunPieces {
   readonly pieces: AsyncGenerator<SlotPiece>;
   /** The transaction. Undefined: none has come. */
