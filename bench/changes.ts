@@ -1,9 +1,9 @@
 /**
- * Changes a second from PostgreSQL's log, and CPU seconds for a million of them: the server alone, by
- * pg_recvlogical; the connector and the relay in this process, without a destination; whole syncs
- * from the source, sandbox, filter and state included, of which the host's part is told apart. The
- * server's own processor is in no figure. Run: node --conditions=svc-source bench/changes.ts
- * [changes] [destinations]
+ * Changes a second from PostgreSQL's log, and CPU seconds for a million of them: the server alone,
+ * by pg_recvlogical; the connector and the relay in this process, without a destination; whole
+ * syncs from the source, sandbox, filter and state included, of which the host's part is told
+ * apart. The server's own processor is in no figure. Run: node --conditions=svc-source
+ * bench/changes.ts [changes] [destinations]
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -44,7 +44,9 @@ async function read(state: PostgresState) {
   return { after, rowCount };
 }
 
-/** A sync in a process of its own. Gives how many rows came, and CPU seconds: all, and the host's. */
+/**
+ * A sync in a process of its own. Gives how many rows came, and CPU seconds: all, and the host's.
+ */
 async function sync(destination: string, config: object, slot: string, fence: number) {
   const { host, port } = server;
   const source = {

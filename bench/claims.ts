@@ -17,7 +17,9 @@ const limits = { ...defaultJobLimits, perProvider: 40 };
 
 interface Shape {
   readonly name: string;
-  /** SQL of the limits of job n, which begins with 1; `workspace` is the number of its workspace. */
+  /**
+   * SQL of the limits of job n, which begins with 1; `workspace` is the number of its workspace.
+   */
   readonly limits: string;
   readonly workspaces: number;
   readonly runs: boolean;

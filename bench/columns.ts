@@ -5,9 +5,9 @@
  *     bash bench/peers/install.sh FOLDER
  *     SVC_PEERS=FOLDER node --conditions=svc-source bench/columns.ts [rows] [rounds] [--all] [--large] [--only PART]
  *
- * Without a flag only the movers; `--all` prints every table, `--large` also those that take tens of
- * minutes and gigabytes, `--only` one part. Peers that are not installed are left out. Needs `npm
- * run build`.
+ * Without a flag only the movers; `--all` prints every table, `--large` also those that take tens
+ * of minutes and gigabytes, `--only` one part. Peers that are not installed are left out. Needs
+ * `npm run build`.
  */
 import { parseArgs } from "node:util";
 import { benchCatalogs } from "./columns/catalogs.ts";

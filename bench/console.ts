@@ -1,7 +1,7 @@
 /**
- * The console with 6,000 streams against itself with 60, at both widths: until the list can be used, scrolling,
- * searching, choosing all, memory. `node --conditions=svc-source bench/console.ts`; needs
- * `npm run build`, Chromium and PostgreSQL. Ratios are printed as a table.
+ * The console with 6,000 streams against itself with 60, at both widths: until the list can be
+ * used, scrolling, searching, choosing all, memory. `node --conditions=svc-source
+ * bench/console.ts`; needs `npm run build`, Chromium and PostgreSQL. Ratios are printed as a table.
  */
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -55,7 +55,9 @@ const asked = `performance.getEntriesByType("resource")
   .filter(({ name }) => name.includes("/control/v1/"))
   .reduce((latest, { responseEnd }) => Math.max(latest, responseEnd), 0)`;
 
-/** The longest since the last look, once the browser has told of it; below 16 ms it tells nothing. */
+/**
+ * The longest since the last look, once the browser has told of it; below 16 ms it tells nothing.
+ */
 async function longest(page: Page): Promise<number> {
   await page.waitForTimeout(300);
   return Number(await page.evaluate("((was) => { globalThis.longest = 0; return was; })(longest)"));
@@ -164,7 +166,10 @@ async function startServer(folder: string) {
   return { link, [Symbol.dispose]: () => void child.kill() };
 }
 
-/** A source of this many tables and a destination, made as the page itself would. @returns its address */
+/**
+ * A source of this many tables and a destination, made as the page itself would.
+ * @returns its address
+ */
 async function makeEnds(page: Page, origin: string, config: object, size: number) {
   const post = async (path: string, body: object) => {
     const { data } = (await page.evaluate(

@@ -1,6 +1,6 @@
 /**
- * Measures each part of the door for a write, one request at a time, in microseconds, on PostgreSQL:
- * node --conditions=svc-source bench/control-door.ts
+ * Measures each part of the door for a write, one request at a time, in microseconds, on
+ * PostgreSQL: node --conditions=svc-source bench/control-door.ts
  */
 
 import { createHandle, createId } from "../control/contract/ids.ts";

@@ -1,7 +1,7 @@
 /**
  * The subjects of the measurement, each in a process of its own: `ours` is the Control API on a
- * database with fifty sources, `bare` a Fastify server with routes that run the same SQL, or send the
- * same requests to the mailer, and do nothing else.
+ * database with fifty sources, `bare` a Fastify server with routes that run the same SQL, or send
+ * the same requests to the mailer, and do nothing else.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";

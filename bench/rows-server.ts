@@ -1,7 +1,8 @@
 /**
  * A loopback HTTPS provider with any number of small records, in pages of 1,000; pages are made
- * once, so that it costs little CPU; after the last one they are empty. Started as a process of its own; prints one JSON line {port,
- * ca}. GET /v1/rows?page=n&pages=m. Argument: how long an answer takes, in ms; default 0.
+ * once, so that it costs little CPU; after the last one they are empty. Started as a process of its
+ * own; prints one JSON line {port, ca}. GET /v1/rows?page=n&pages=m. Argument: how long an answer
+ * takes, in ms; default 0.
  */
 import { createServer } from "node:https";
 import { createCertificateAuthority } from "../simulators/certificates.ts";

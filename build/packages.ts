@@ -80,7 +80,8 @@ async function readModule(path: string, uses: Uses): Promise<ImportedModule> {
     else if (node.type === "VariableDeclarator" && node.init?.argument?.type === "ImportExpression")
       note(node.init.argument.source, node.id.properties?.map(({ key }: Node) => key.name) ?? []);
   });
-  // Of a package that is loaded later, names must be taken at once: `const { a } = await import(…)`.
+  // Of a package that is loaded later, names must be taken at once: `const { a } = await
+  // import(…)`.
   const places = new Set(references.map(({ start }) => start));
   visit(parsed, ({ type, source }) => {
     if (type === "ImportExpression" && source.type === "Literal" && !installed.test(source.value))

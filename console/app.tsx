@@ -41,7 +41,9 @@ const People = lazyPage(() => import("./pages/people.tsx"));
 const Access = lazyPage(() => import("./pages/access.tsx"));
 const Audit = lazyPage(() => import("./pages/audit.tsx"));
 
-/** Addresses stand behind the #: the server has one page, and a proxy's path in front is no matter. */
+/**
+ * Addresses stand behind the #: the server has one page, and a proxy's path in front is no matter.
+ */
 export const App = () => (
   <Router hook={useHashLocation}>
     <Switch>

@@ -1,6 +1,6 @@
 /**
- * "svc-connectors/control": the Control API as a library, and the commands that run it, which svc.ts
- * loads one by one. Start at createControl; the flow of a request is door/execute.ts.
+ * "svc-connectors/control": the Control API as a library, and the commands that run it, which
+ * svc.ts loads one by one. Start at createControl; the flow of a request is door/execute.ts.
  */
 
 export { buildApply } from "./commands/apply.ts";

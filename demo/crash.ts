@@ -10,8 +10,8 @@ import type { Simulators } from "./simulators.ts";
 /** Records after which the progress of the first streams has been reported. */
 const someRows = 1_000;
 /**
- * The provider does not answer the request after this many of the sync, which makes more: the sync is
- * in the middle when it is killed.
+ * The provider does not answer the request after this many of the sync, which makes more: the sync
+ * is in the middle when it is killed.
  */
 const lastRequest = 260;
 

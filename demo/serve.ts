@@ -1,6 +1,6 @@
 /**
- * `svc demo --serve`: the demo stays up for tests and for people who explore, and prints on one line
- * of JSON where everything is.
+ * `svc demo --serve`: the demo stays up for tests and for people who explore, and prints on one
+ * line of JSON where everything is.
  */
 import { basePath } from "svc-connectors/control";
 import type { Terminal } from "svc-connectors/host";

@@ -1,7 +1,7 @@
 /**
  * The service of the demo: `svc serve` on the simulators' network, with two workspaces and a token
- * of every kind. It is a process of its own, so that it can be killed; service.ts starts it and sends
- * it its settings.
+ * of every kind. It is a process of its own, so that it can be killed; service.ts starts it and
+ * sends it its settings.
  */
 import { join } from "node:path";
 import {

@@ -14,7 +14,10 @@ export interface DemoService extends AsyncDisposable {
   readonly workspaces: readonly [DemoWorkspace, DemoWorkspace];
   /** kill -9. */
   kill(): void;
-  /** Starts the service again at the same address, once it is gone. @throws Error when it does not start */
+  /**
+   * Starts the service again at the same address, once it is gone.
+   * @throws Error when it does not start
+   */
   restart(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A real OpenSSH server on loopback for tests: one process for each connection, keys of its own, and
- * nobody but the user of this process.
+ * A real OpenSSH server on loopback for tests: one process for each connection, keys of its own,
+ * and nobody but the user of this process.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";

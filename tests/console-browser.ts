@@ -1,4 +1,7 @@
-/** The console in a real browser, for tests: a server, its simulated providers, and a person's pages. */
+/**
+ * The console in a real browser, for tests: a server, its simulated providers, and a person's
+ * pages.
+ */
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";

@@ -1,4 +1,6 @@
-/** The console in a real browser: the keyboard alone, what fails, and what changes while one looks. */
+/**
+ * The console in a real browser: the keyboard alone, what fails, and what changes while one looks.
+ */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { examples } from "../control/contract/examples.ts";

@@ -1,6 +1,7 @@
 /**
- * Every type of PostgreSQL through the sandboxed worker, the filter and each place: docs/types.md is
- * what arrived. `UPDATE_DOCS=1 npx vitest run tests/exact-types.slow.test.ts` writes the page anew.
+ * Every type of PostgreSQL through the sandboxed worker, the filter and each place: docs/types.md
+ * is what arrived. `UPDATE_DOCS=1 npx vitest run tests/exact-types.slow.test.ts` writes the page
+ * anew.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * `svc config` for every source that comes with svc: what it writes is filled in, as a person would,
- * and is then enough to check and read an account.
+ * `svc config` for every source that comes with svc: what it writes is filled in, as a person
+ * would, and is then enough to check and read an account.
  */
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";

@@ -1,7 +1,7 @@
 /**
- * The order of files in a checkout that has run none of them: those that take longest begin, so that
- * no core waits for one of them at the end. Larger files come before smaller ones, as Vitest has it;
- * afterwards it knows how long each took.
+ * The order of files in a checkout that has run none of them: those that take longest begin, so
+ * that no core waits for one of them at the end. Larger files come before smaller ones, as Vitest
+ * has it; afterwards it knows how long each took.
  */
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 

@@ -1,6 +1,6 @@
 /**
- * Packages of Python that tests use, in one virtual environment that is fetched when it is first asked
- * for, and kept beside what Node has compiled.
+ * Packages of Python that tests use, in one virtual environment that is fetched when it is first
+ * asked for, and kept beside what Node has compiled.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";

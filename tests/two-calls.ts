@@ -1,6 +1,7 @@
 /**
  * Calls that meet each other and a sync that is under way: what each of them does, what the API
- * promises of it, and a source that stops at named points of a sync so that calls can be made there.
+ * promises of it, and a source that stops at named points of a sync so that calls can be made
+ * there.
  */
 import type { CatalogStream, Host, ReadSummary, StreamDescriptor } from "svc-connectors/host";
 import type { TestAnswer, TestControl } from "./control.ts";

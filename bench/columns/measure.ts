@@ -62,7 +62,9 @@ export interface Way {
 
 export type Costs = ReadonlyMap<string, Cost>;
 
-/** Medians of some rounds, by turns. A way that fails in the first round says so, and is left out. */
+/**
+ * Medians of some rounds, by turns. A way that fails in the first round says so, and is left out.
+ */
 export async function compare(
   title: string,
   ways: readonly Way[],

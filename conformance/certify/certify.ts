@@ -53,9 +53,13 @@ export interface CertifyOptions<Subject> {
   /** The command line that tries one rule of this connector again, without `--rules`. */
   readonly command: string;
   readonly startedAt: string;
-  /** The rules that find most for their time are tried first, and none is begun when it is spent. */
+  /**
+   * The rules that find most for their time are tried first, and none is begun when it is spent.
+   */
   readonly budget?: Budget | undefined;
-  /** When it aborts, no further rule is tried, and the one that is being tried counts for nothing. */
+  /**
+   * When it aborts, no further rule is tried, and the one that is being tried counts for nothing.
+   */
   readonly signal?: AbortSignal | undefined;
   readonly onStarted?: ((rule: Rule<Subject>) => void) | undefined;
   readonly onFinished?: ((report: RuleReport) => void) | undefined;

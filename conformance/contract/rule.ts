@@ -41,8 +41,8 @@ export interface Reporter {
   /** Names one thing that was looked at. */
   checked(subject: string): void;
   /**
-   * The relation could not be tried there, and why: "every recorded read of notes fails". The report
-   * lists it; a rule that could try nothing does not apply, for the first of these reasons.
+   * The relation could not be tried there, and why: "every recorded read of notes fails". The
+   * report lists it; a rule that could try nothing does not apply, for the first of these reasons.
    */
   untried(reason: string): void;
   /**

@@ -109,8 +109,8 @@ export interface TargetDocument {
   /** Whether a failure is of a case that its author can do nothing about: it does not count. */
   isOfTheRuntime(rule: string, sentence: string): boolean;
   /**
-   * The place that the author looks at first: `source-shop.yaml:12`. @param sentence of the failure:
-   * it begins with the name of the stream, where it is about one
+   * The place that the author looks at first: `source-shop.yaml:12`.
+   * @param sentence of the failure: it begins with the name of the stream, where it is about one
    */
   placeOf(rule: string, sentence: string): string | undefined;
 }

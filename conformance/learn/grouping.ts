@@ -1,6 +1,6 @@
 /**
- * Groups the recorded pages of the same listing: those that differ only in the page, its size and the
- * filter.
+ * Groups the recorded pages of the same listing: those that differ only in the page, its size and
+ * the filter.
  */
 import type { ListingPages } from "./listing.ts";
 import type { Model } from "./model.ts";

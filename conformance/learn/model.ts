@@ -124,8 +124,8 @@ function declaredPaging(
 }
 
 /**
- * Paging of listings of which one page each was seen: the parameter's name and its value for a first
- * page say how more would be asked for.
+ * Paging of listings of which one page each was seen: the parameter's name and its value for a
+ * first page say how more would be asked for.
  */
 function guessPaging(pages: readonly RecordedPage[]): Paging | undefined {
   const isFirst = (key: string, most: number) =>

@@ -10,7 +10,8 @@ export interface RecordedPage {
   readonly rows: readonly ProviderRow[];
   /**
    * The envelope: every value of the answer beside its rows. JSON leaves of the body stand under
-   * their pointers, headers under "header:<name>", URLs of the link header under "header:link <rel>".
+   * their pointers, headers under "header:<name>", URLs of the link header under "header:link
+   * <rel>".
    */
   readonly envelope: ReadonlyMap<string, unknown>;
 }

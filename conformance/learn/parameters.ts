@@ -1,6 +1,6 @@
 /**
- * The parameters of a request by key: "?name" in the query, "/options/count" in a JSON or form body,
- * "@name" in a header that is matched.
+ * The parameters of a request by key: "?name" in the query, "/options/count" in a JSON or form
+ * body, "@name" in a header that is matched.
  */
 import { parseExact } from "svc-connectors";
 import { isPlainObject } from "svc-connectors/host";

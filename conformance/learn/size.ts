@@ -1,4 +1,6 @@
-/** Learns how many rows a page has: when a size is asked for, at most, and when none is asked for. */
+/**
+ * Learns how many rows a page has: when a size is asked for, at most, and when none is asked for.
+ */
 import type { PageSequence, RecordedPage } from "./pages.ts";
 import { integerOf, type Parameters, publicName, sizeName } from "./parameters.ts";
 

@@ -83,9 +83,9 @@ const kitFolders = ["../", "../../runtime/"].map((path) =>
 /**
  * Replaces functions of Node by ones that note who called, until `stop`. One watch at a time;
  * modules must be loaded before. A use belongs to the connector when its nearest frame on the stack
- * comes before any of the kit or the runtime. Uses through libraries count too; those that ctx.http,
- * ctx.clock and the like make for it do not, nor does a variable of the environment that a library
- * asked for and that is not set.
+ * comes before any of the kit or the runtime. Uses through libraries count too; those that
+ * ctx.http, ctx.clock and the like make for it do not, nor does a variable of the environment that
+ * a library asked for and that is not set.
  * @param sources absolute paths of the connector's files
  */
 export function watchAccess(sources: ReadonlySet<string>): AccessWatch {

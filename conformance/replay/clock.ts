@@ -32,7 +32,10 @@ const restMs = 2;
  * needs more time, but no more turns.
  */
 const restTurns = 6;
-/** Longest wait that the clock makes; a longer one is legal, and seen in `waits` as it was asked for. */
+/**
+ * Longest wait that the clock makes; a longer one is legal, and seen in `waits` as it was asked
+ * for.
+ */
 const maxWaitMs = 10 * 365 * 86_400_000;
 
 /**

@@ -24,7 +24,9 @@ const sampledStreams = 3;
 const times = 3;
 /** Pages of one row: some of them are still to come when the consumer goes. */
 const pageCount = 12;
-/** A line comes within that time of the requests that make it: from another process, from here; ms. */
+/**
+ * A line comes within that time of the requests that make it: from another process, from here; ms.
+ */
 const nextLineMs = 400;
 const nextLineHereMs = 150;
 /** Requests that may have been on their way when the consumer went. */
@@ -139,8 +141,9 @@ async function goAway(lab: Lab, one: StreamListing, report: Reporter): Promise<v
       onUntaken() {
         isGoing = true;
       },
-      // The second page mostly makes the next message; what is asked beyond it is on its way when the
-      // consumer goes. Nested streams ask for more before that message: they get it, a bit late.
+      // The second page mostly makes the next message; what is asked beyond it is on its way when
+      // the consumer goes. Nested streams ask for more before that message: they get it, a bit
+      // late.
       async onRequest({ index }) {
         if (index <= one.requestsBefore + 1) return;
         await setTimeout(lineMs);

@@ -106,8 +106,8 @@ const borderCount = (listing: Listing, key: RowKey) =>
     : Math.ceil(rowsBefore(listing, key).length / pageSizeOf(listing)) - 1;
 
 /**
- * Each change at the first and the last border, at every one when the run is exhaustive. Tokens keep
- * their place alike at all of them.
+ * Each change at the first and the last border, at every one when the run is exhaustive. Tokens
+ * keep their place alike at all of them.
  */
 export function mutationsOf(lab: Lab, read: PagedRead, key: RowKey): readonly Mutation[] {
   const listings = [...key.fields.keys()].filter(

@@ -1,4 +1,6 @@
-/** Many runs in a row of one stream, each from the state of the one before, in a world that moves. */
+/**
+ * Many runs in a row of one stream, each from the state of the one before, in a world that moves.
+ */
 import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Changes, ProviderRow } from "../contract/learned.ts";

@@ -1,4 +1,6 @@
-/** A command as an image takes it: the Airbyte Protocol's command line, and the files that it names. */
+/**
+ * A command as an image takes it: the Airbyte Protocol's command line, and the files that it names.
+ */
 import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,6 @@
-/** The kit on a declarative manifest: the well-made one passes, and a seeded defect has its line. */
+/**
+ * The kit on a declarative manifest: the well-made one passes, and a seeded defect has its line.
+ */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -35,8 +35,8 @@ export interface Subject {
 }
 
 /**
- * @param wanted a built-in's name, the path of a module, folder or manifest, `program:PATH` for a module with
- * defineProgram, `image:NAME`
+ * @param wanted a built-in's name, the path of a module, folder or manifest, `program:PATH` for a
+ * module with defineProgram, `image:NAME`
  * @throws UnusableError
  */
 export async function openSubject(wanted: string, options: SubjectOptions): Promise<Subject> {

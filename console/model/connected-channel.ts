@@ -1,4 +1,6 @@
-/** How the window that comes back from a provider and the page that waits for it find each other. */
+/**
+ * How the window that comes back from a provider and the page that waits for it find each other.
+ */
 export const connectedChannel = "svc-connected";
 
 export type ConnectedMessage =

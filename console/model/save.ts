@@ -1,4 +1,7 @@
-/** Saves a source, a destination or a webhook: its secrets first, which stay here only when all went well. */
+/**
+ * Saves a source, a destination or a webhook: its secrets first, which stay here only when all went
+ * well.
+ */
 import { api, ask, isProposal } from "../api/client.ts";
 import { Problem, toProblem } from "../api/problem.ts";
 import type { schemas } from "../api/schema.ts";

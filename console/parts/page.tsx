@@ -1,4 +1,6 @@
-/** Pages whose files come when they are looked at, and what stands in the place of one that fails. */
+/**
+ * Pages whose files come when they are looked at, and what stands in the place of one that fails.
+ */
 import { Alert, Button } from "@mantine/core";
 import { Component, type ComponentType, lazy, type ReactNode } from "react";
 import { useLocation } from "wouter";
@@ -43,7 +45,9 @@ async function asked<T>(load: () => Promise<T>): Promise<T> {
   });
 }
 
-/** Around pages: one that fails leaves what stands around it as it is, and another address is tried. */
+/**
+ * Around pages: one that fails leaves what stands around it as it is, and another address is tried.
+ */
 export function PageBoundary({ children }: { readonly children: ReactNode }) {
   const [address] = useLocation();
   return <Boundary address={address}>{children}</Boundary>;

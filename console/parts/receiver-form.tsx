@@ -1,4 +1,6 @@
-/** The form of a receiver: a webhook has settings of its own, others are sources or destinations. */
+/**
+ * The form of a receiver: a webhook has settings of its own, others are sources or destinations.
+ */
 import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";

@@ -6,7 +6,10 @@ import { changeWords } from "../model/schema-changes.ts";
 import { count } from "../model/words.ts";
 import { Ago } from "./status.tsx";
 
-/** So many findings are shown, and of each so many sentences: a source may have thousands of columns. */
+/**
+ * So many findings are shown, and of each so many sentences: a source may have thousands of
+ * columns.
+ */
 const findings = 3;
 const few = 20;
 

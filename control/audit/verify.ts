@@ -10,8 +10,8 @@ export interface AuditFault {
   readonly index: number;
   /**
    * `missing`: no entry has this index, and there are later ones, or there were. `changed`: the
-   * entry is not what was written there. `added`: it was never written by the service. `pruned`: the
-   * place that was noted was deleted because of its age, and says nothing any more.
+   * entry is not what was written there. `added`: it was never written by the service. `pruned`:
+   * the place that was noted was deleted because of its age, and says nothing any more.
    */
   readonly kind: "missing" | "changed" | "added" | "pruned";
   /** Id of the entry that is there. */

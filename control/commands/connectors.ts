@@ -156,7 +156,10 @@ async function givenConnector(
   return { manifest: { name: nameOfManifest(place.path), text } };
 }
 
-/** A report without its evidence, which may be long and stays with its author. @throws UsageError */
+/**
+ * A report without its evidence, which may be long and stays with its author.
+ * @throws UsageError
+ */
 async function readReport(file: string, { cwd }: Pick<Terminal, "cwd">): Promise<GivenReport> {
   const text = await readFile(resolve(cwd, file), "utf8").catch(() => {
     throw new UsageError(`the report cannot be read: "${printable(file, 300)}"`);

@@ -41,8 +41,9 @@ export async function hasCredentials(db: Db, connectorId: string): Promise<boole
 }
 
 /**
- * Credentials were given for what the connector was: who replaces it over the API sends them nowhere
- * else, and makes none of them an open setting. @throws connector_refused
+ * Credentials were given for what the connector was: who replaces it over the API sends them
+ * nowhere else, and makes none of them an open setting.
+ * @throws connector_refused
  */
 export async function requireSameReach(
   db: Db,

@@ -128,7 +128,9 @@ interface Common {
    * `source.create`: what it acts on, and the verb. Permanent: proposals and audit entries name it.
    */
   readonly id: string;
-  /** The method's name in generated clients. Default: of the id, as source.create is createSource. */
+  /**
+   * The method's name in generated clients. Default: of the id, as source.create is createSource.
+   */
   readonly operationId?: string | undefined;
   /** Heading in the documents. */
   readonly area: Area;
@@ -209,8 +211,8 @@ export interface Look<Data> {
 }
 
 /**
- * Reads, and tells item by item for as long as somebody listens. Before each look it is seen whether
- * the caller may still know. It has no tool: agents ask again.
+ * Reads, and tells item by item for as long as somebody listens. Before each look it is seen
+ * whether the caller may still know. It has no tool: agents ask again.
  */
 export interface StreamOperation<
   P extends TObject = TObject,
@@ -330,7 +332,9 @@ export interface WriteOperation<
    * it found there. Writes nothing, asks nobody; it runs before a proposal too.
    */
   guard?(ctx: OperationContext, input: InputOf<P, Q, B>): Promise<Found>;
-  /** Whether this very call asks somebody else, of those with `limit: "provider"`. Default: it does. */
+  /**
+   * Whether this very call asks somebody else, of those with `limit: "provider"`. Default: it does.
+   */
   asks?(found: Found): boolean;
   /**
    * Checks with others what must be known before anything is written.

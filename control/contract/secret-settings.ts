@@ -87,7 +87,9 @@ export function withObjects(settings: JsonObject, fields: readonly string[], spe
   }, settings);
 }
 
-/** A copy with another value at that place; what is no object on the way there is left to the spec. */
+/**
+ * A copy with another value at that place; what is no object on the way there is left to the spec.
+ */
 function put(
   object: JsonObject,
   [name = "", ...rest]: readonly string[],

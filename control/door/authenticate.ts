@@ -76,7 +76,9 @@ export async function authenticate(
     : caller;
 }
 
-/** An Authorization header says who asks, whatever the cookie says: neither stands for the other. */
+/**
+ * An Authorization header says who asks, whatever the cookie says: neither stands for the other.
+ */
 function tokenOf({ authorization, consoleToken }: RequestFacts): string | undefined {
   if (authorization === undefined)
     return consoleToken !== undefined && isConsoleToken(consoleToken) ? consoleToken : undefined;

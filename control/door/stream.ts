@@ -13,7 +13,8 @@ import type { CompiledOperation } from "./compile.ts";
 import { toControlError } from "./to-control-error.ts";
 
 /**
- * Opens the stream of an operation for a caller who may read it now. Once they may no more, it ends.
+ * Opens the stream of an operation for a caller who may read it now. Once they may no more, it
+ * ends.
  * @throws what the operation refuses
  */
 export async function openStream(

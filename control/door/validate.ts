@@ -17,7 +17,8 @@ const ajv = new Ajv2020({
   strictTypes: false,
   strictRequired: false,
   ownProperties: true,
-  // The schemas are this API's own: compiling what they would be checked with takes longer than all.
+  // The schemas are this API's own: compiling what they would be checked with takes longer than
+  // all.
   validateSchema: false,
 });
 addFormats(ajv);

@@ -21,7 +21,9 @@ const publishLock = 7_236_401_183;
 /** Facts that one look publishes; the rest comes with the next one. */
 const atOnce = 500;
 
-/** Publishes what waits. Any number of processes may do it at once. Gives how many facts it were. */
+/**
+ * Publishes what waits. Any number of processes may do it at once. Gives how many facts it were.
+ */
 export async function publishFacts(
   services: Pick<Services, "database" | "clock" | "operations" | "settings" | "log">,
 ): Promise<number> {

@@ -27,7 +27,8 @@ const ownerOf = ({ id, workspace_id }: Pick<EndpointRow, "id" | "workspace_id">)
 });
 
 /**
- * Seals a secret as the one that counts from now on, in a transaction that holds the endpoint's row.
+ * Seals a secret as the one that counts from now on, in a transaction that holds the endpoint's
+ * row.
  * @param previousUntil how long the one before it goes on to count
  */
 export async function putSigningSecret(

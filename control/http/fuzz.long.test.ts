@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { fuzzApi } from "../../tests/api-fuzz.ts";
 import { operations } from "../operations/index.ts";
 
-/** One by default: what passed once passes again. `FC_SEED=$RANDOM FUZZ_REQUESTS=50000` looks further. */
+/**
+ * One by default: what passed once passes again. `FC_SEED=$RANDOM FUZZ_REQUESTS=50000` looks
+ * further.
+ */
 const seed = Number(process.env.FC_SEED ?? 278_212_941);
 
 test(

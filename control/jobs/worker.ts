@@ -80,7 +80,9 @@ export async function startJobs(
     await wakeUps.send();
   });
 
-  /** Of a retry everybody is told at its time; when this process is gone by then, a sweep finds it. */
+  /**
+   * Of a retry everybody is told at its time; when this process is gone by then, a sweep finds it.
+   */
   async function wakeAt(next: Date): Promise<void> {
     try {
       await clock.sleep(Math.max(0, next.getTime() - clock.now()), stopping.signal);

@@ -55,7 +55,8 @@ test(
     await withServer(async (args) => {
       const node = (path: string, ...rest: readonly string[]) =>
         run(process.execPath, [join(folder, "node_modules", path), ...rest], { cwd: folder });
-      // It reads the document with a linter of OpenAPI 3.1 first, which fails for one that is not valid.
+      // It reads the document with a linter of OpenAPI 3.1 first, which fails for one that is not
+      // valid.
       await node("openapi-typescript/bin/cli.js", "openapi.json", "-o", "types.ts");
       await writeFile(join(folder, "program.ts"), typeScriptProgram);
       const compilerOptions = {

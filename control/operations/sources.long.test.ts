@@ -72,7 +72,9 @@ describe.skipIf(!findPostgres())(
       ).toBeGreaterThan(3);
     });
 
-    /** Without what servers count: requests, theirs and a provider's, and when a secret was used. */
+    /**
+     * Without what servers count: requests, theirs and a provider's, and when a secret was used.
+     */
     const writtenRows = async () => {
       const { credential_uses, provider_requests, request_budgets, ...rows } = await databaseRows(
         api.db,

@@ -1,7 +1,7 @@
 /**
  * How a command asks the server that has its folder open: over a socket in that folder, which only
- * the folder's owner can connect to. One line of JSON each way: {operation, input}, and the envelope
- * of the answer.
+ * the folder's owner can connect to. One line of JSON each way: {operation, input}, and the
+ * envelope of the answer.
  */
 import { once } from "node:events";
 import { rm } from "node:fs/promises";

@@ -1,7 +1,8 @@
 /**
  * The operator of an instance asks it from the command line for operations of the registry, as
  * everybody's requests are, with a caller that nobody else can be. A server that has the embedded
- * database open is asked over a socket (channel.ts); else the command opens the instance itself (ask.ts).
+ * database open is asked over a socket (channel.ts); else the command opens the instance itself
+ * (ask.ts).
  */
 import type { Static } from "typebox";
 import type { AuditPlace } from "../audit/verify.ts";

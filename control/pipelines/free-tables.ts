@@ -136,7 +136,9 @@ async function whereaboutsOf(
   });
 }
 
-/** Streams of other pipelines whose tables are called like these, of all that may be at the place. */
+/**
+ * Streams of other pipelines whose tables are called like these, of all that may be at the place.
+ */
 const sameNames = (
   db: Db,
   { pipelineId, destination, destinationManifest: { egress }, naming, agreed }: Claim,

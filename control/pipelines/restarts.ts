@@ -10,8 +10,8 @@ export interface Placed {
 
 /**
  * The streams of `after`, those marked that are to be read from the beginning: a state that was
- * saved under another cursor, mode, key or filter says nothing about this one, and another table begins
- * empty.
+ * saved under another cursor, mode, key or filter says nothing about this one, and another table
+ * begins empty.
  */
 export function withRestarts(before: Placed, after: Placed): readonly AgreedStream[] {
   const earlier = new Map(before.agreed.map((one) => [identityOf(one.stream), one]));

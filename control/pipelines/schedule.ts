@@ -181,8 +181,9 @@ export function requireFollowed(schedule: Schedule, agreed: readonly AgreedStrea
 /**
  * The first time after `after` at which the schedule wants a job; null: never.
  * @param due the time at which the last one was wanted: `basic` keeps its beat, however late that
- * one came. Default `after`. A continuous one that was not wanted before is wanted at once; each job
- * begins the next one itself, so that a time that comes finds one under way, unless one has failed
+ * one came. Default `after`. A continuous one that was not wanted before is wanted at once; each
+ * job begins the next one itself, so that a time that comes finds one under way, unless one has
+ * failed
  */
 export function nextRunAfter(schedule: Schedule, after: Date, wanted?: Date): Date | null {
   if (schedule.type === "manual") return null;

@@ -59,7 +59,9 @@ export async function partsOfNewActivation(
   return { name, plan, schedule, status, destination: await checkPlan(ctx, plan) };
 }
 
-/** @throws invalid_schedule · an activation compares the rows of a model: it has no log to follow */
+/**
+ * @throws invalid_schedule · an activation compares the rows of a model: it has no log to follow
+ */
 function parseTimes(entered: Static<typeof ScheduleBody>): Schedule {
   const schedule = parseSchedule(entered);
   if (schedule.type === "continuous")

@@ -258,7 +258,9 @@ export interface Tables {
      */
     kind: "path" | "package" | "manifest" | "image";
     place: string;
-    /** The text of a declarative manifest, or what an image has said of itself. Null: it is code. */
+    /**
+     * The text of a declarative manifest, or what an image has said of itself. Null: it is code.
+     */
     document: string | null;
     /** JSON text: which image, and what it may. Null: it is none. */
     image: string | null;
@@ -507,7 +509,9 @@ export interface Tables {
   provider_requests: { credential_id: string; id: GeneratedAlways<string>; until: Date };
   /** Credentials with which nothing is sent before that. */
   provider_blocks: { credential_id: string; until: Date };
-  /** Rows of syncs, by quarters of an hour; a trigger counts them (migrations/0020-rows-per-day.ts). */
+  /**
+   * Rows of syncs, by quarters of an hour; a trigger counts them (migrations/0020-rows-per-day.ts).
+   */
   pipeline_rows: {
     workspace_id: string;
     pipeline_id: string;

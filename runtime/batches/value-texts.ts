@@ -7,7 +7,9 @@ import { numberText } from "../wire/exact-json.ts";
 import { allocate, type LineBytes, putAscii, putDigits } from "./line-bytes.ts";
 import { textValues } from "./text-texts.ts";
 
-/** Writes the value of a row, which is not null, and gives where it ends; -1 when it has no text. */
+/**
+ * Writes the value of a row, which is not null, and gives where it ends; -1 when it has no text.
+ */
 export type ValueText = (into: LineBytes, at: number, row: number) => number;
 
 export interface ValueTexts {

@@ -70,7 +70,9 @@ export const buildDiscover: CommandBuilder = (command, terminal) => {
     });
 };
 
-/** The cursor of a stream: its own, the one that the configuration chooses, or what could be chosen. */
+/**
+ * The cursor of a stream: its own, the one that the configuration chooses, or what could be chosen.
+ */
 function cursorText(stream: CatalogStream, cursors: ChosenCursors): string {
   const chosen = cursorOf(stream, cursors);
   if (chosen !== undefined) return chosen;

@@ -65,7 +65,10 @@ export async function readSettings(cwd: string, file?: string): Promise<Settings
   };
 }
 
-/** The networks and hosts that the operator allows connections to. @throws UsageError as {@link readSettings} */
+/**
+ * The networks and hosts that the operator allows connections to.
+ * @throws UsageError as {@link readSettings}
+ */
 export async function loadSettings(cwd: string, file?: string): Promise<NetworkSettings> {
   return (await readSettings(cwd, file)).network;
 }

@@ -12,9 +12,9 @@ import type { FieldOf } from "./source.ts";
 import type { PublicConfig } from "./spec.ts";
 
 /**
- * The operation says what is made of the model's rows. `insert`: new ones are added · `update`: those that are there
- * are changed · `upsert`: both · `mirror`: both, and what has left the model is removed · `append`:
- * every new or changed row is added once more.
+ * The operation says what is made of the model's rows. `insert`: new ones are added · `update`:
+ * those that are there are changed · `upsert`: both · `mirror`: both, and what has left the model
+ * is removed · `append`: every new or changed row is added once more.
  */
 export const rowOperations = ["insert", "update", "upsert", "mirror", "append"] as const;
 export type RowOperation = (typeof rowOperations)[number];

@@ -1,6 +1,7 @@
 /**
  * Rows as columns: how rows travel from a connector to where they are written. The layout is Apache
- * Arrow's (validity bits, offsets, values; little-endian), but for booleans, which have a byte each.
+ * Arrow's (validity bits, offsets, values; little-endian), but for booleans, which have a byte
+ * each.
  * @see docs/decisions/0035
  */
 
@@ -25,8 +26,8 @@ export interface BatchField {
   /** Whether the schema has null among the property's values. */
   readonly isNullable: boolean;
   /**
-   * Part of the primary key, or the cursor of an incremental read, unless its schema has null: never
-   * null.
+   * Part of the primary key, or the cursor of an incremental read, unless its schema has null:
+   * never null.
    */
   readonly isKey: boolean;
 }
@@ -62,9 +63,9 @@ export type ColumnValues =
   | TextValues;
 
 /**
- * One after another in `bytes`: the value of row n from `offsets[n]` to `offsets[n + 1]`. `utf8`: the
- * text · `json`: a JSON text as JSON.stringify writes it · `number`: that of a JSON number, or NaN,
- * Infinity, -Infinity · `binary`: any bytes.
+ * One after another in `bytes`: the value of row n from `offsets[n]` to `offsets[n + 1]`. `utf8`:
+ * the text · `json`: a JSON text as JSON.stringify writes it · `number`: that of a JSON number, or
+ * NaN, Infinity, -Infinity · `binary`: any bytes.
  */
 export interface TextValues {
   readonly encoding: "utf8" | "json" | "number" | "binary";

@@ -8,7 +8,9 @@
 /** A JSON document. */
 export interface DocumentBudget {
   readonly bytes: number;
-  /** Commas and opening brackets outside of texts: at least as many as there are values, less one. */
+  /**
+   * Commas and opening brackets outside of texts: at least as many as there are values, less one.
+   */
   readonly values: number;
   /** Arrays and objects inside of each other. */
   readonly depth: number;

@@ -1,4 +1,6 @@
-/** The form of a card, apart from the words: who lists connectors need not load a schema library. */
+/**
+ * The form of a card, apart from the words: who lists connectors need not load a schema library.
+ */
 import { Type } from "typebox";
 import { connectorCategories, connectorKinds, releaseStages } from "./card.ts";
 import type { JsonObject } from "./json.ts";

@@ -17,8 +17,8 @@ export interface RequestOptions {
    */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Statuses besides 2xx that come back as an answer instead of an error, for instance `[404]`; also
-   * 206, since a part of an answer must be asked for.
+   * Statuses besides 2xx that come back as an answer instead of an error, for instance `[404]`;
+   * also 206, since a part of an answer must be asked for.
    */
   readonly accept?: readonly number[] | undefined;
   /**
@@ -110,8 +110,8 @@ export interface HttpContext<Config> extends BaseContext<Config> {
 export interface DatabaseContext<Config> extends BaseContext<Config> {
   /**
    * A new authenticated session with the declared database, as a byte stream on which a client can
-   * start: give it to `pg` (or a client for MySQL) as `stream`, with any password. May be called more than once, up to 4
-   * sessions at a time.
+   * start: give it to `pg` (or a client for MySQL) as `stream`, with any password. May be called
+   * more than once, up to 4 sessions at a time.
    * @throws HOST_UNKNOWN, ADDRESS_REFUSED, CONNECTION_FAILED, TLS_FAILED, CREDENTIALS_REJECTED,
    * DATABASE_UNUSABLE
    */

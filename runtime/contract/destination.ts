@@ -15,9 +15,9 @@ import type { FieldOf } from "./source.ts";
 import type { PublicConfig } from "./spec.ts";
 
 /**
- * The mode says what becomes of the rows that are there. `append`: they stay, the new ones are added ·
- * `overwrite`: the new ones take their place at once, when all have arrived · `append_dedup`: one
- * row per primary key, the one with the newest cursor.
+ * The mode says what becomes of the rows that are there. `append`: they stay, the new ones are
+ * added · `overwrite`: the new ones take their place at once, when all have arrived ·
+ * `append_dedup`: one row per primary key, the one with the newest cursor.
  */
 export const destinationSyncModes = ["append", "overwrite", "append_dedup"] as const;
 export type DestinationSyncMode = (typeof destinationSyncModes)[number];
@@ -101,7 +101,9 @@ export type DestinationContext<Config, E> = E extends LocalFile
 
 /** A stream and where its rows go. */
 export interface DestinationStream {
-  /** The stream as it is read. Its `destination_sync_mode` is one of {@link destinationSyncModes}. */
+  /**
+   * The stream as it is read. Its `destination_sync_mode` is one of {@link destinationSyncModes}.
+   */
   readonly configured: ConfiguredStream;
   /** Schema of the table; undefined: the one of the destination's settings. */
   readonly schema?: string | undefined;
@@ -248,8 +250,8 @@ export interface Destination<
     command: WriteCommand,
   ): Promise<DestinationSink>;
   /**
-   * Opens a sink for the keys that the source has: rows of the key's properties alone. When a stream
-   * is complete, the rows of its table whose key did not come are marked or removed, in one
+   * Opens a sink for the keys that the source has: rows of the key's properties alone. When a
+   * stream is complete, the rows of its table whose key did not come are marked or removed, in one
    * transaction under the fence; of a stream that is not complete, nothing is. Rows that the same
    * job has written stay, and so do those with a null in their key.
    * @throws as `write`

@@ -277,7 +277,9 @@ export interface MintedTokens {
   readonly rotates?: RotatingToken | undefined;
 }
 
-/** A refresh token that changes with each use, and the names that an answer has for what it brings. */
+/**
+ * A refresh token that changes with each use, and the names that an answer has for what it brings.
+ */
 export interface RotatingToken {
   /** The setting with the first refresh token. */
   readonly field: string;

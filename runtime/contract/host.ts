@@ -77,8 +77,8 @@ export interface ConnectorReference {
   /** Name as people type it, for messages. */
   readonly name: string;
   /**
-   * file: URL of the module whose default export is the source, or of a declarative manifest. Of one
-   * that is data it is `manifest:/NAME/manifest.yaml`, and only a name.
+   * file: URL of the module whose default export is the source, or of a declarative manifest. Of
+   * one that is data it is `manifest:/NAME/manifest.yaml`, and only a name.
    */
   readonly url: string;
   /** The text of a declarative manifest that is data: it lies in no file of this host. */

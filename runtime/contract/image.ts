@@ -1,4 +1,6 @@
-/** Images that speak the Airbyte Protocol: what the host knows of them, and what the worker is told. */
+/**
+ * Images that speak the Airbyte Protocol: what the host knows of them, and what the worker is told.
+ */
 import type { ErrorRecord } from "./errors.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 

@@ -28,8 +28,8 @@ export function records(rows: readonly object[]): Output<never> {
 
 /**
  * Rows as columns, for connectors that have them: one column for each property of the stream that
- * is selected, in the order of the schema. Several times faster than {@link records}. The memory may
- * be used again when the next value is asked for.
+ * is selected, in the order of the schema. Several times faster than {@link records}. The memory
+ * may be used again when the next value is asked for.
  */
 export function batch(columns: Batch): Output<never> {
   return { type: "batch", batch: columns };

@@ -13,6 +13,8 @@ export interface RateLedger {
 }
 
 export interface Booking {
-  /** It was answered, or has failed: it counts for so long from now on. Until then it counts too. */
+  /**
+   * It was answered, or has failed: it counts for so long from now on. Until then it counts too.
+   */
   settle(perMs: number): Promise<void>;
 }

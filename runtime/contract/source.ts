@@ -84,8 +84,8 @@ export interface ReadRun<S extends Stream = Stream, State = JsonValue> {
   /** The user has other streams of this source besides, which are not read this time. */
   readonly isPart: boolean;
   /**
-   * Who reads a log of changes may wait so long for the first one, when there is none. Undefined: it
-   * does not wait.
+   * Who reads a log of changes may wait so long for the first one, when there is none. Undefined:
+   * it does not wait.
    */
   readonly waitMs?: number | undefined;
 }

@@ -113,8 +113,8 @@ export const changedTypes = (
   });
 
 /**
- * The type of a property. Where the schema leaves it open it is text or JSON, which lose nothing. A number
- * is a double, which rounds beyond 15 digits, unless the schema says that it is exact
+ * The type of a property. Where the schema leaves it open it is text or JSON, which lose nothing. A
+ * number is a double, which rounds beyond 15 digits, unless the schema says that it is exact
  * (`airbyte_type: big_number`).
  */
 export function columnType(schema: JsonSchema): ColumnType {

@@ -1,4 +1,6 @@
-/** The access tokens of a broker: from the provider's token endpoint, over a transport of their own. */
+/**
+ * The access tokens of a broker: from the provider's token endpoint, over a transport of their own.
+ */
 
 import type { OAuth2 } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";

@@ -56,8 +56,8 @@ const maxRedirects = 3;
 const repeatableMethods: ReadonlySet<string> = new Set(["GET", "PUT", "DELETE"]);
 /**
  * A broker for a provider's HTTP API. `close` it when the run ends.
- * @throws BASE_URL_REFUSED, LOCAL_REFUSED, CONFIG_INVALID a credential or part of the URL is missing or cannot be
- * sent, CONNECTOR_INVALID
+ * @throws BASE_URL_REFUSED, LOCAL_REFUSED, CONFIG_INVALID a credential or part of the URL is
+ * missing or cannot be sent, CONNECTOR_INVALID
  */
 export function createHttpBroker(options: BrokerOptions): Broker {
   const { config, spec, secrets, clock, settings, seams, writer, random = Math.random } = options;

@@ -87,9 +87,9 @@ export function fillTemplate(template: string, config: JsonObject, spec: JsonObj
 const wholeHost = /^https:\/\/\{([^{}]+)\}(?=\/|$)/;
 
 /**
- * As {@link fillTemplate}; where a setting is the whole host, the customer may type it in, as a name
- * or in a URL, when it is one that the spec names as a choice or default, or that the operator has
- * approved.
+ * As {@link fillTemplate}; where a setting is the whole host, the customer may type it in, as a
+ * name or in a URL, when it is one that the spec names as a choice or default, or that the operator
+ * has approved.
  * @throws BASE_URL_REFUSED with `field` and `rule`, never the value
  */
 export function fillDeclared(

@@ -10,8 +10,8 @@ import type { Placeholders } from "./placeholders.ts";
 export type SignCall = (call: HttpCall) => HttpCall;
 
 /**
- * The connector gets no token, not even a signed one: it is a secret of the run, and a placeholder of
- * it goes through the rest of the request as that of any other secret.
+ * The connector gets no token, not even a signed one: it is a secret of the run, and a placeholder
+ * of it goes through the rest of the request as that of any other secret.
  * @throws (its result) CONNECTOR_PROTOCOL · CONFIG_INVALID when the key does not fit the algorithm
  */
 export function createCallSigner(placeholders: Placeholders | undefined): SignCall {

@@ -11,8 +11,8 @@ const memory = createLineMemory();
 
 /**
  * Without quotes, each with a line break behind it: the digits of neighbouring counters are no
- * secret, and one that is cut into numbers is not promised to be found. A null, and what JSON has no
- * text for, is empty. Valid until the next column is written.
+ * secret, and one that is cut into numbers is not promised to be found. A null, and what JSON has
+ * no text for, is empty. Valid until the next column is written.
  */
 export function columnTexts(column: Column, rowCount: number): TextRows {
   const { write, bytes: most } = valueTexts(column, rowCount);

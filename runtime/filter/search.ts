@@ -1,4 +1,6 @@
-/** The search for the secrets of a run, made of what is known of each; and JSON taken apart by it. */
+/**
+ * The search for the secrets of a run, made of what is known of each; and JSON taken apart by it.
+ */
 import type { Encoding } from "../contract/batch.ts";
 import { type Alphabet, alphabetOf, foldedPieces } from "./folding.ts";
 import { redactJson } from "./redact-json.ts";

@@ -42,9 +42,9 @@ export interface SecretRegistry {
    */
   redactLines(lines: Buffer): Buffer;
   /**
-   * The batch with every value that holds a secret, or a part of one that goes on in the next value,
-   * replaced by "[redacted]", or by null where its column is no text; the same batch when there is
-   * none. Counts hits.
+   * The batch with every value that holds a secret, or a part of one that goes on in the next
+   * value, replaced by "[redacted]", or by null where its column is no text; the same batch when
+   * there is none. Counts hits.
    */
   redactBatch(batch: Batch): Batch;
   /** How often something was redacted so far. */

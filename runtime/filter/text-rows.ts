@@ -5,8 +5,8 @@ import { holds, holdsEscaped, type Search } from "./search.ts";
 import { longestExactBytes } from "./short-secrets.ts";
 
 /**
- * Rows with a run of a secret, or a part of one that goes on in the next row: nothing stands between
- * two texts, so that a secret in pieces is whole again.
+ * Rows with a run of a secret, or a part of one that goes on in the next row: nothing stands
+ * between two texts, so that a secret in pieces is whole again.
  */
 export function rowsOfRuns({ scanner }: Search, texts: TextRows): number[] {
   return scanner.find(texts.bytes).flatMap((range) => rowsOf(texts, range));

@@ -1,4 +1,6 @@
-/** Reads the cards of the connectors that come with svc, from a checkout and from a package alike. */
+/**
+ * Reads the cards of the connectors that come with svc, from a checkout and from a package alike.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -35,7 +35,9 @@ const egress = http({ baseUrl: "https://api.example.com", auth: bearer("api_toke
 const manifest = { spec: { type: "object" }, egress, streams: [stream] } as unknown as Manifest;
 const limits = { timeoutMs: 60_000, unresponsiveMs: 60_000, graceMs: 0 };
 
-/** A frame's kind, its stream or call, and its bytes; `length` is said of them, whatever they are. */
+/**
+ * A frame's kind, its stream or call, and its bytes; `length` is said of them, whatever they are.
+ */
 type Said = readonly [kind: number, id: number, payload: Buffer, length?: number];
 const said = (kind: FrameKind, content: unknown = {}, id = 0): Said => [
   kind,

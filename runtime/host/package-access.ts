@@ -1,8 +1,8 @@
 /**
  * Which paths of the installed packages a worker may read. Node's permission model looks at a path
  * before it follows links, so a folder is opened as a whole only when nothing that it holds, and
- * nothing that its links lead to, is svc itself: what a worker imports of that is the sandbox's part
- * of this package, whichever copy is installed.
+ * nothing that its links lead to, is svc itself: what a worker imports of that is the sandbox's
+ * part of this package, whichever copy is installed.
  */
 import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
@@ -53,7 +53,8 @@ function readablePathsIn(packages: string): readonly string[] {
   const open = (folder: string) => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
-      // Caches, lock files and commands of the package manager; pnpm keeps the packages themselves so.
+      // Caches, lock files and commands of the package manager; pnpm keeps the packages themselves
+      // so.
       if (folder === packages && entry.name.startsWith(".") && entry.name !== ".pnpm") continue;
       if (closed.includes(path)) continue;
       if (entry.isFile()) readable.push(path);

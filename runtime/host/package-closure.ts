@@ -16,7 +16,10 @@ export interface InstalledPackage {
   readonly folder: string;
   /** Other paths by which it is found. */
   readonly links: Set<string>;
-  /** All of it but the packages in its own node_modules, below its folder; folders end with a separator. */
+  /**
+   * All of it but the packages in its own node_modules, below its folder; folders end with a
+   * separator.
+   */
   readonly parts: readonly string[];
   /** Labels of the packages that it asks for and that are there. */
   readonly needs: Set<string>;

@@ -13,7 +13,9 @@ const key = "key-K7Qx2mVt9sLw4ZrB8nPy5Dh3Gj6Fc1Ta0Ue7Ri2";
 const password = 'pass "word" of Q0iNoMrWb7Zt3LmX9aRk2\\VwB8';
 const config = { key, login: { password }, name: "ann" };
 
-/** Reads both streams of the connector from a provider that echoes, in three encodings, what it got. */
+/**
+ * Reads both streams of the connector from a provider that echoes, in three encodings, what it got.
+ */
 async function readAll() {
   const seen: string[] = [];
   await using provider = await startProvider(({ headers }, response) => {

@@ -28,10 +28,10 @@ function referenceOf(connector: BuiltInConnector | undefined): ConnectorReferenc
 }
 
 /**
- * The module of a connector, or its declarative manifest. `wanted` is a built-in's name, its id (`conn_…`), its legacy alias
- * (`source:<name>`), a file: URL, or a path: of a module, or of a folder with a package.json that
- * has `main`, or with index.ts, .mts, .js or .mjs, or of a package; or the name of an installed
- * package that asks for svc-connectors.
+ * The module of a connector, or its declarative manifest. `wanted` is a built-in's name, its id
+ * (`conn_…`), its legacy alias (`source:<name>`), a file: URL, or a path: of a module, or of a
+ * folder with a package.json that has `main`, or with index.ts, .mts, .js or .mjs, or of a package;
+ * or the name of an installed package that asks for svc-connectors.
  * @throws CONNECTOR_UNKNOWN
  */
 export function findConnector(wanted: string, cwd: string): ConnectorReference {

@@ -37,8 +37,8 @@ const nameGrammar = /^[a-z0-9][\w.:/@-]{0,400}$/i;
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
 /**
- * @throws SANDBOX_UNAVAILABLE without Docker; CONNECTOR_INVALID when there is no such image, or none
- * for this machine
+ * @throws SANDBOX_UNAVAILABLE without Docker; CONNECTOR_INVALID when there is no such image, or
+ * none for this machine
  */
 export async function findImage(name: string, signal?: AbortSignal): Promise<FoundImage> {
   const found = await lookUp(name, signal);
@@ -49,7 +49,8 @@ export async function findImage(name: string, signal?: AbortSignal): Promise<Fou
 /**
  * The id on this machine of what a reference names for good: an id, or a name with its digest,
  * which is pulled where it is missing.
- * @throws SANDBOX_UNAVAILABLE when it is not to be had, CONNECTOR_INVALID when it is for another machine
+ * @throws SANDBOX_UNAVAILABLE when it is not to be had, CONNECTOR_INVALID when it is for another
+ * machine
  */
 export async function idOfPinned(reference: string, signal?: AbortSignal): Promise<string> {
   if (reference.startsWith("sha256:")) return reference;

@@ -35,7 +35,8 @@ const maxSpecBytes = 4 * budgets.manifest.bytes;
 
 /**
  * @param name as Docker knows it
- * @throws SANDBOX_UNAVAILABLE, CONNECTOR_INVALID, CONNECTOR_TIMEOUT, CONNECTOR_OUT_OF_MEMORY, CANCELLED
+ * @throws SANDBOX_UNAVAILABLE, CONNECTOR_INVALID, CONNECTOR_TIMEOUT, CONNECTOR_OUT_OF_MEMORY,
+ * CANCELLED
  */
 export async function openImage(
   name: string,

@@ -20,7 +20,10 @@ export interface DynamicStreams {
   readonly template: JsonObject;
   /** Of who lists the values, and of credentials that are put into the template. */
   readonly reach: Reach;
-  /** The streams of this account, as parts of a document. @throws CONFIG_INVALID for two of a name */
+  /**
+   * The streams of this account, as parts of a document.
+   * @throws CONFIG_INVALID for two of a name
+   */
   list(ctx: Context): AsyncGenerator<JsonObject>;
 }
 

@@ -39,7 +39,10 @@ export interface Retriever {
 export interface RetrieverOptions {
   readonly transformations: readonly Component[];
   readonly plan: CursorPlan | undefined;
-  /** The schema of the records, for who asks for it. @throws CONNECTOR_INVALID when it is not known */
+  /**
+   * The schema of the records, for who asks for it.
+   * @throws CONNECTOR_INVALID when it is not known
+   */
   readonly schema: () => JsonObject;
   /** Compiles a stream on which this one depends. */
   readonly openParent: (stream: Component) => ParentStream;

@@ -34,8 +34,8 @@ export interface Account {
 export type AuthorizableAccount = Account & { readonly authorization: Authorization };
 
 /**
- * The setting of a refresh token that somebody enters, and that its provider replaces with each use:
- * the host keeps the next ones.
+ * The setting of a refresh token that somebody enters, and that its provider replaces with each
+ * use: the host keeps the next ones.
  */
 export const findRotatingField = ({ egress }: Pick<Manifest, "egress">): string | undefined =>
   egress.kind === "http" ? rotatingFields(egress)[0] : undefined;

@@ -1,7 +1,8 @@
 /**
- * Streams in a catalog of the Airbyte Protocol. Clients map `airbyte_type` to types of their own and
- * take text for what they do not know, so types that are ours alone are written in another word:
- * `{"type": "number", "svc_type": "big_number"}` is a number to everybody, and all its digits to us.
+ * Streams in a catalog of the Airbyte Protocol. Clients map `airbyte_type` to types of their own
+ * and take text for what they do not know, so types that are ours alone are written in another
+ * word: `{"type": "number", "svc_type": "big_number"}` is a number to everybody, and all its digits
+ * to us.
  */
 import type { CatalogStream } from "../contract/catalog.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";

@@ -85,7 +85,9 @@ function configured(mode: ConfiguredStream["sync_mode"]): ConfiguredStream {
   };
 }
 
-/** Pages that a process may be ahead of what was heard of it: on a busy machine it goes on for long. */
+/**
+ * Pages that a process may be ahead of what was heard of it: on a busy machine it goes on for long.
+ */
 const pagesAhead = 10;
 
 /**

@@ -14,10 +14,10 @@ export const tableFormats = ["parquet", "arrow"] as const;
 export type TableFormat = (typeof tableFormats)[number];
 
 /**
- * Keeps each stream in a file of its own in `directory`: Parquet, or Arrow IPC. Rows and their state
- * are committed to a DuckDB database beside the files, and a stream that is complete is written from
- * there: its file appears whole, or stays as it was, and no row is in it twice, whenever a run was
- * killed.
+ * Keeps each stream in a file of its own in `directory`: Parquet, or Arrow IPC. Rows and their
+ * state are committed to a DuckDB database beside the files, and a stream that is complete is
+ * written from there: its file appears whole, or stays as it was, and no row is in it twice,
+ * whenever a run was killed.
  * @throws OUTPUT_FAILED when the folder cannot be used, is in use, or holds another connector's
  * output
  */

@@ -12,7 +12,9 @@ import { isSecretName } from "../filter/secret-names.ts";
 import { oauthTemplates } from "./authorization.ts";
 import type { Fault } from "./validation.ts";
 
-/** An egress of any kind of connector that authenticates; where a base URL comes from may differ. */
+/**
+ * An egress of any kind of connector that authenticates; where a base URL comes from may differ.
+ */
 type AuthenticatedEgress =
   | Extract<Egress, { kind: "postgres" | "mysql" }>
   | (Omit<Extract<Egress, { kind: "http" }>, "baseUrl"> & {

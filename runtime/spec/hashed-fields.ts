@@ -4,8 +4,8 @@ import type { JsonSchema } from "../contract/json.ts";
 import { kindOf } from "../wire/columns/fields.ts";
 
 /**
- * Why a property cannot be hashed, as words behind its name; undefined when it can. A state is saved
- * in plain: what it holds is hashed nowhere.
+ * Why a property cannot be hashed, as words behind its name; undefined when it can. A state is
+ * saved in plain: what it holds is hashed nowhere.
  */
 export function hashProblem(configured: ConfiguredStream, field: string): string | undefined {
   const { stream, sync_mode, cursor_field: given } = configured;

@@ -1,4 +1,6 @@
-/** A connector that writes to the wire itself; runtime/host/hostile-frames.test.ts has more of it. */
+/**
+ * A connector that writes to the wire itself; runtime/host/hostile-frames.test.ts has more of it.
+ */
 import { createHost, type Host } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { frameKind } from "../../runtime/wire/frames.ts";

@@ -1,4 +1,6 @@
-/** The table of docs/manifests-differences.md: how this interpreter differs from Airbyte's, and why. */
+/**
+ * The table of docs/manifests-differences.md: how this interpreter differs from Airbyte's, and why.
+ */
 import { readFileSync } from "node:fs";
 
 /** Whose a difference is. */

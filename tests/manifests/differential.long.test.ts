@@ -1,7 +1,7 @@
 /**
  * Manifests read by Airbyte's own interpreter and by this one: the same requests in the same order
- * within a part, the same records, the same states, the same waits, before and after a first read; and the
- * same fields of the same streams.
+ * within a part, the same records, the same states, the same waits, before and after a first read;
+ * and the same fields of the same streams.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

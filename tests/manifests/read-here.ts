@@ -30,7 +30,9 @@ export interface Reading {
   readonly reason: string;
 }
 
-/** Starts this runtime once for many cases; each reading has a worker, or they share this process. */
+/**
+ * Starts this runtime once for many cases; each reading has a worker, or they share this process.
+ */
 export async function startHere(sandbox: SandboxLevel) {
   const whole = await mkdtemp(join(tmpdir(), "svc-manifest-"));
   let handle = createShop("https");

@@ -1,6 +1,6 @@
 /**
- * Small manifests of the comparison, each with one thing to say: what it says stands in a table, and
- * the rest of the manifest is the same for all of them.
+ * Small manifests of the comparison, each with one thing to say: what it says stands in a table,
+ * and the rest of the manifest is the same for all of them.
  */
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * An instance that the soak drives by hand: nothing in it happens by the machine's timers. It can be
- * stopped and started, and its power can be cut.
+ * An instance that the soak drives by hand: nothing in it happens by the machine's timers. It can
+ * be stopped and started, and its power can be cut.
  */
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";

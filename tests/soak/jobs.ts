@@ -1,4 +1,7 @@
-/** Runs the jobs of an instance to order: to their end, or until they hang in the middle of a commit. */
+/**
+ * Runs the jobs of an instance to order: to their end, or until they hang in the middle of a
+ * commit.
+ */
 import type { JobRow, JobRunner } from "../../control/contract/job.ts";
 import { takeOverLost } from "../../control/jobs/attempts.ts";
 import { claimJob } from "../../control/jobs/claim.ts";

@@ -1,7 +1,7 @@
 /**
- * A year of an instance in minutes: pipelines on schedules, a provider that fails, people and agents
- * who do what they like, changed tokens and keys, stops, lost leases and power cuts. One seed is one
- * year. Every promise is checked on the way and at the end; what breaks one is thrown.
+ * A year of an instance in minutes: pipelines on schedules, a provider that fails, people and
+ * agents who do what they like, changed tokens and keys, stops, lost leases and power cuts. One
+ * seed is one year. Every promise is checked on the way and at the end; what breaks one is thrown.
  */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -186,7 +186,10 @@ async function beginYear(options: SoakOptions) {
     jobs = openJobs(0.02);
   }
 
-  /** A process stood still for longer than its lease: another one takes its jobs over, then it wakes up. */
+  /**
+   * A process stood still for longer than its lease: another one takes its jobs over, then it wakes
+   * up.
+   */
   async function takeOver(): Promise<void> {
     count("lost leases", jobs.hanging.length);
     clock.move(leaseIsOverMs);

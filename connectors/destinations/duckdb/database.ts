@@ -22,8 +22,8 @@ export interface Database extends AsyncDisposable {
   /** Writes what is only in the log into the file, when nobody else writes. */
   checkpoint(connection: DuckDBConnection): Promise<void>;
   /**
-   * Has DuckDB forget what the file has, which it would keep up to its limit. Does nothing while the
-   * file has other users, whose statements may need the room.
+   * Has DuckDB forget what the file has, which it would keep up to its limit. Does nothing while
+   * the file has other users, whose statements may need the room.
    */
   trim(connection: DuckDBConnection): Promise<void>;
 }

@@ -30,7 +30,9 @@ export async function exportArrow(path: string, table: string, file: string): Pr
   }
 }
 
-/** The bytes of the file, some MiB at a time. Each part is valid until the next one is asked for. */
+/**
+ * The bytes of the file, some MiB at a time. Each part is valid until the next one is asked for.
+ */
 async function* arrowFile(
   connection: DuckDBConnection,
   table: string,

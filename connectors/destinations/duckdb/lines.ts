@@ -1,4 +1,6 @@
-/** Rows that came as JSON lines, as a batch: numbers, dates and the like as the texts that they are. */
+/**
+ * Rows that came as JSON lines, as a batch: numbers, dates and the like as the texts that they are.
+ */
 import { type BatchColumn, isValid, ownColumns } from "svc-connectors/destination";
 import type { Column } from "./columns.ts";
 import type { StagedBatch } from "./stage.ts";
@@ -121,7 +123,9 @@ class TextBuilder {
     this.#validity = new Uint8Array((rowCount + 7) >> 3);
   }
 
-  /** The JSON text from `start` to `end`. Of a property that a row has twice the last one counts. */
+  /**
+   * The JSON text from `start` to `end`. Of a property that a row has twice the last one counts.
+   */
   put(row: number, from: Buffer, start: number, end: number): void {
     if (this.#nextRow > row) this.#length = this.#offsets[row] as number;
     this.#endRows(row);

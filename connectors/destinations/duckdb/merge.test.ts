@@ -1,4 +1,6 @@
-/** Merges of more rows than are merged whole: those whose keys alone decide, and those they do not. */
+/**
+ * Merges of more rows than are merged whole: those whose keys alone decide, and those they do not.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { columnOf } from "../../../fixtures/batches.ts";
 import { describeStream } from "../../../tests/destination-behaviour.ts";

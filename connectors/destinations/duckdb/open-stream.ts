@@ -20,8 +20,8 @@ export interface OpenStream {
   readonly plan: WritePlan;
   readonly columns: Column[];
   /**
-   * The types of the table that people see; of one that is yet to be, those of the schema. Undefined
-   * before the first row.
+   * The types of the table that people see; of one that is yet to be, those of the schema.
+   * Undefined before the first row.
    */
   seenTypes: TypesByName | undefined;
   readonly merge: MergeColumns | undefined;

@@ -11,7 +11,8 @@ import { intervalText } from "./intervals.ts";
 const endlessDay = 2 ** 31 - 1;
 
 /**
- * Values as JSON: integers beyond 2^53, exact decimals, dates, times and intervals are text, bytes are base64.
+ * Values as JSON: integers beyond 2^53, exact decimals, dates, times and intervals are text, bytes
+ * are base64.
  * @param fallback DuckDB's own way
  */
 export function createToJson(fallback: DuckDBValueConverter<Json>): DuckDBValueConverter<Json> {

@@ -1,4 +1,6 @@
-/** Rows that the table has as they come, of every type: found with one query, and no other row is. */
+/**
+ * Rows that the table has as they come, of every type: found with one query, and no other row is.
+ */
 import { DuckDBConnection } from "@duckdb/node-api";
 import type { Batch } from "svc-connectors/destination";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";

@@ -51,7 +51,9 @@ export async function areRepeated(
   return staged.rows.every((row) => known.has(textOf(row)));
 }
 
-/** The staged rows as DuckDB's values, and the type of each column; undefined: it is null in all. */
+/**
+ * The staged rows as DuckDB's values, and the type of each column; undefined: it is null in all.
+ */
 async function stagedRows({ columns, stage }: OpenStream): Promise<{
   readonly rows: readonly (readonly DuckDBValue[])[];
   readonly types: readonly (string | undefined)[];

@@ -91,8 +91,8 @@ export async function complete(writing: Writing, stream: OpenStream): Promise<vo
 }
 
 /**
- * Gives files that an earlier job has begun with to this one: a later attempt of it must find all of
- * its rows.
+ * Gives files that an earlier job has begun with to this one: a later attempt of it must find all
+ * of its rows.
  */
 function ofJob(
   { command: { jobId } }: Writing,

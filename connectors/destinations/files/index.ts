@@ -1,9 +1,9 @@
 /**
  * Destination for Parquet files in a folder. Read on: spec.ts (settings) → store.ts (where files
- * are) → manifest.ts (which of them count: every change of it is one conditional write) → opening.ts
- * (whose tables) → writer.ts (what is written when) → load.ts (how staged rows become files:
- * files.ts, known-rows.ts) → completion.ts → query.ts. Types and merging are DuckDB's, as its own
- * destination has them.
+ * are) → manifest.ts (which of them count: every change of it is one conditional write) →
+ * opening.ts (whose tables) → writer.ts (what is written when) → load.ts (how staged rows become
+ * files: files.ts, known-rows.ts) → completion.ts → query.ts. Types and merging are DuckDB's, as
+ * its own destination has them.
  */
 import { defineDestination, localFile } from "svc-connectors/destination";
 import { check } from "./check.ts";

@@ -28,7 +28,9 @@ export async function rowsOf({ store, folder }: Reader, paths: readonly string[]
   return `read_parquet([${names.join(", ")}], union_by_name = true, hive_partitioning = false)`;
 }
 
-/** A value of each column, as the table has it now: NULL where the files are older than the column. */
+/**
+ * A value of each column, as the table has it now: NULL where the files are older than the column.
+ */
 export async function selectList(
   { connection }: Pick<Reader, "connection">,
   rows: string,

@@ -1,7 +1,7 @@
 /**
- * Which files count. One object for each connection says it for all of its tables, with how far each
- * stream is and who may write: a change of it is one conditional write, so rows and state of any
- * number of tables appear together or not at all.
+ * Which files count. One object for each connection says it for all of its tables, with how far
+ * each stream is and who may write: a change of it is one conditional write, so rows and state of
+ * any number of tables appear together or not at all.
  */
 import { ConnectorError } from "svc-connectors";
 import type {

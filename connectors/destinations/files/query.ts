@@ -12,8 +12,8 @@ import type { Lake } from "./store.ts";
 import { scratchOf } from "./writer.ts";
 
 /**
- * Runs one SELECT over the tables as the manifests have them at this moment. Files of tables that it
- * does not name are not brought here.
+ * Runs one SELECT over the tables as the manifests have them at this moment. Files of tables that
+ * it does not name are not brought here.
  * @throws QUERY_REFUSED, QUERY_FAILED, OUTPUT_FAILED, CANCELLED
  */
 export async function runQuery(lake: Lake, command: QueryCommand): Promise<QueryResult> {

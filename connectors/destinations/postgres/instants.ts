@@ -5,7 +5,8 @@ const zero = 0x30;
 
 /**
  * Microseconds since 1970 of a date-time in the usual form, up to six decimals of a second, from
- * the year 1 on; exact, below 2^53 until the year 2255. Undefined: the text has to be read by others.
+ * the year 1 on; exact, below 2^53 until the year 2255. Undefined: the text has to be read by
+ * others.
  * @param isInstant whether the offset counts; where it does not, a text must have none
  */
 export function instantOf(

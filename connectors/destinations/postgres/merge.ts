@@ -196,10 +196,10 @@ async function takeDeleted(
 }
 
 /**
- * Leaves one row per key in a table that had one for each of other keys, and makes the index. All of
- * them are rows: one that is marked as deleted has the values of its last change, and stays unless
- * another one has its key. Of those that are there none goes for one that is not; a key that has no
- * value is no one's. What is remembered of deletions is about the other keys.
+ * Leaves one row per key in a table that had one for each of other keys, and makes the index. All
+ * of them are rows: one that is marked as deleted has the values of its last change, and stays
+ * unless another one has its key. Of those that are there none goes for one that is not; a key that
+ * has no value is no one's. What is remembered of deletions is about the other keys.
  */
 export async function mergeByOtherKeys(
   client: Client,

@@ -30,7 +30,9 @@ const cells = ([id, text]: Cells) => [
   field(text === null ? null : Buffer.from(text)),
 ];
 
-/** The server's answer to a COPY of these rows, with messages for others before, between and behind. */
+/**
+ * The server's answer to a COPY of these rows, with messages for others before, between and behind.
+ */
 function answerOf(rows: readonly Cells[]): Buffer {
   const [first, ...others] = rows;
   return Buffer.concat([

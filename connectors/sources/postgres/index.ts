@@ -1,8 +1,8 @@
 /**
  * Source for PostgreSQL 12 and later. Read on: spec.ts (settings) → streams.ts (discovery,
  * catalog.ts its queries) → reading.ts (what is read in which order) → copy.ts (a query's rows as
- * columns) → types.ts (types). Beside tables: queries.ts; some rows of them: row-filter.ts. From the
- * log: replication/reading.ts.
+ * columns) → types.ts (types). Beside tables: queries.ts; some rows of them: row-filter.ts. From
+ * the log: replication/reading.ts.
  */
 import { defineSource, postgresServer, type SelectedStream } from "svc-connectors";
 import { databaseVerbs } from "svc-connectors/database";

@@ -45,8 +45,8 @@ export type State = Static<typeof state>;
 export type ChangesState = Static<typeof changesState>;
 
 /**
- * How many rows a query may give at most, by what it is. Undefined: all. Only asked of a query whose
- * last row is in the state.
+ * How many rows a query may give at most, by what it is. Undefined: all. Only asked of a query
+ * whose last row is in the state.
  */
 export type RangeOf = (select: string) => Promise<number | undefined>;
 

@@ -1,4 +1,6 @@
-/** Conditions of a row filter as SQL: names and values are quoted, and the server has tried each. */
+/**
+ * Conditions of a row filter as SQL: names and values are quoted, and the server has tried each.
+ */
 import { escapeLiteral } from "pg";
 import type { SelectedStream } from "svc-connectors";
 import {

@@ -1,7 +1,9 @@
 import type { Kysely } from "kysely";
 import { each } from "./statements.ts";
 
-/** A log of what each secret was opened for takes the place of leases that were redeemed at once. */
+/**
+ * A log of what each secret was opened for takes the place of leases that were redeemed at once.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await each(db, [
     "ALTER TABLE leases RENAME TO credential_uses",

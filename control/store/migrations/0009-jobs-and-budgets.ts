@@ -9,8 +9,8 @@ const selections = [
 
 /**
  * Requests that servers have counted together, by budget and token or address, as the library
- * rate-limiter-flexible writes them. A minute's counts are nothing that a crash of the database must
- * leave.
+ * rate-limiter-flexible writes them. A minute's counts are nothing that a crash of the database
+ * must leave.
  */
 const budgets = [
   `CREATE UNLOGGED TABLE request_budgets (

@@ -26,8 +26,8 @@ const noting = (
 
 /**
  * Events: facts that wait to be told, the events made of them, who is told, and how that went. Why
- * the database notes the facts itself is told in docs/decisions/0026. Besides: the anchor from which
- * an audit log is verified whose oldest entries were deleted.
+ * the database notes the facts itself is told in docs/decisions/0026. Besides: the anchor from
+ * which an audit log is verified whose oldest entries were deleted.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await each(db, [

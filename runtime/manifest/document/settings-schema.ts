@@ -1,6 +1,6 @@
 /**
- * The schema of the settings, as a manifest's author wrote it for programs that take a draft of JSON
- * Schema lightly: what says nothing here is left out, so that the rest can be held to.
+ * The schema of the settings, as a manifest's author wrote it for programs that take a draft of
+ * JSON Schema lightly: what says nothing here is left out, so that the rest can be held to.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
 
@@ -17,8 +17,8 @@ const lists = new Set(["enum", "required", "examples"]);
 const numbers = /^(?:min|max|exclusive|multiple)/;
 
 /**
- * The schema without what cannot be held to. A format is one of these: authors write "date-time" for
- * days too, since nobody has looked.
+ * The schema without what cannot be held to. A format is one of these: authors write "date-time"
+ * for days too, since nobody has looked.
  */
 export function plainSchema(schema: JsonObject): JsonObject {
   const made: JsonObject = {};

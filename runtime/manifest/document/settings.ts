@@ -56,7 +56,9 @@ function credentialTexts(authenticator: JsonValue): string[] {
   });
 }
 
-/** The setting of a refresh token that changes, of which a `refresh_token_updater` says the path. */
+/**
+ * The setting of a refresh token that changes, of which a `refresh_token_updater` says the path.
+ */
 export function refreshTokenPath(updater: JsonValue): readonly string[] {
   const path = isJsonObject(updater) ? updater.refresh_token_config_path : undefined;
   return Array.isArray(path) ? path.map(String) : ["credentials", "refresh_token"];

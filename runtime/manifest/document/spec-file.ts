@@ -1,4 +1,7 @@
-/** The settings of a manifest that has none itself: they lie in `spec.yaml` or `spec.json` beside it. */
+/**
+ * The settings of a manifest that has none itself: they lie in `spec.yaml` or `spec.json` beside
+ * it.
+ */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isJsonObject, type JsonObject } from "../../contract/json.ts";

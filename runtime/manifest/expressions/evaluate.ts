@@ -1,4 +1,7 @@
-/** Values of expressions: trees that are walked, a step counted, a value reached by its own name only. */
+/**
+ * Values of expressions: trees that are walked, a step counted, a value reached by its own name
+ * only.
+ */
 import { invalid } from "../document/invalid.ts";
 import { EvaluationError, UndefinedError } from "./evaluation-error.ts";
 import type { Expression } from "./expression.ts";

@@ -1,6 +1,6 @@
 /**
- * Macros, filters and methods of expressions by their names: functions of plain values, none of them
- * reaches out.
+ * Macros, filters and methods of expressions by their names: functions of plain values, none of
+ * them reaches out.
  */
 import { EvaluationError } from "./evaluation-error.ts";
 import { filters } from "./filters.ts";

@@ -1,4 +1,6 @@
-/** The statements of templates as trees: texts, expressions, choices, loops and names for values. */
+/**
+ * The statements of templates as trees: texts, expressions, choices, loops and names for values.
+ */
 import { invalid, Unsupported } from "../document/invalid.ts";
 import type { Expression } from "./expression.ts";
 import { parseExpression } from "./parse-expression.ts";

@@ -1,4 +1,6 @@
-/** Schema loaders: the fields of a stream, from the manifest, from a file beside it, or asked for. */
+/**
+ * Schema loaders: the fields of a stream, from the manifest, from a file beside it, or asked for.
+ */
 import { isJsonObject, type JsonObject } from "../../contract/json.ts";
 import type { Component } from "../document/component.ts";
 import { invalid, Unsupported } from "../document/invalid.ts";

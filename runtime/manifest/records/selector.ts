@@ -16,7 +16,10 @@ export interface Selected {
   /** How many there were before any was filtered out: by them a page is full or not. */
   readonly extracted: number;
 }
-/** The records of an answer. @param isNew drops what an earlier read had, before other conditions */
+/**
+ * The records of an answer.
+ * @param isNew drops what an earlier read had, before other conditions
+ */
 export type Select = (
   bodies: readonly PlainValue[],
   scope: Scope,

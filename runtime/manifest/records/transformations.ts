@@ -40,7 +40,9 @@ export function compileTransformation(step: Component): Transform {
   }
 }
 
-/** Words are runs of letters, with capitals at their beginning, and numbers; accents are dropped. */
+/**
+ * Words are runs of letters, with capitals at their beginning, and numbers; accents are dropped.
+ */
 function inSnakeCase(record: Row): Row {
   return Object.fromEntries(
     Object.entries(record).map(([name, value]) => {

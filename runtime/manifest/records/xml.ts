@@ -19,8 +19,8 @@ interface Open {
 
 /**
  * The document, below the name of its root.
- * @throws RESPONSE_INVALID for what is not well-formed, nested too deeply, or declares entities: one
- * of a few lines can stand for gigabytes
+ * @throws RESPONSE_INVALID for what is not well-formed, nested too deeply, or declares entities:
+ * one of a few lines can stand for gigabytes
  */
 export function parseXml(source: string): PlainValue {
   const text = source.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");

@@ -1,6 +1,6 @@
 /**
- * Authenticators. The settings that they send are placeholders, and the tokens that a provider mints
- * too: the host keeps them, because their place is declared before anything runs.
+ * Authenticators. The settings that they send are placeholders, and the tokens that a provider
+ * mints too: the host keeps them, because their place is declared before anything runs.
  */
 import type { HttpContext, HttpResponse } from "../../contract/context.ts";
 import type { MintedTokens } from "../../contract/egress.ts";

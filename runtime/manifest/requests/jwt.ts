@@ -1,6 +1,6 @@
 /**
- * JwtAuthenticator: what a JSON Web Token says is put together here, and the host signs it, since the
- * key is a placeholder here. A text of its own stands where the token goes.
+ * JwtAuthenticator: what a JSON Web Token says is put together here, and the host signs it, since
+ * the key is a placeholder here. A text of its own stands where the token goes.
  * @see RFC 7519
  */
 import { isJsonObject, type JsonObject } from "../../contract/json.ts";

@@ -1,4 +1,6 @@
-/** OAuthAuthenticator: access tokens for a refresh token, a client's own credentials or a signature. */
+/**
+ * OAuthAuthenticator: access tokens for a refresh token, a client's own credentials or a signature.
+ */
 import { ConnectorError } from "../../contract/errors.ts";
 import { isJsonObject } from "../../contract/json.ts";
 import { toPointer } from "../../wire/json-pointer.ts";

@@ -51,8 +51,8 @@ export interface Needs {
 }
 
 /**
- * The egress of a manifest: its first origin, and the others. Secrets are placeholders in it. What a
- * manifest posts asks for something: it writes nothing.
+ * The egress of a manifest: its first origin, and the others. Secrets are placeholders in it. What
+ * a manifest posts asks for something: it writes nothing.
  */
 export function toEgress({ origins, minted, archives, ...needs }: Needs): HttpEgress {
   const { responseHeaders, rateLimit } = needs;

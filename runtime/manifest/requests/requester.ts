@@ -22,7 +22,8 @@ export interface Requester {
   readonly origins: readonly string[];
   readonly minted: readonly MintedTokens[];
   /**
-   * Sends a request; nothing comes back where its error is to be ignored. @throws as HttpClient does
+   * Sends a request; nothing comes back where its error is to be ignored.
+   * @throws as HttpClient does
    */
   send(ctx: HttpContext<unknown>, scope: Scope, added: Added): Promise<HttpResponse | undefined>;
 }

@@ -8,7 +8,10 @@ import type { Moment } from "../expressions/moment.ts";
 import type { Template } from "../expressions/template.ts";
 import { toText } from "../expressions/values.ts";
 
-/** A format of dates. Undefined where none is given. @throws CONNECTOR_INVALID as {@link checkFormat} */
+/**
+ * A format of dates. Undefined where none is given.
+ * @throws CONNECTOR_INVALID as {@link checkFormat}
+ */
 export function formatAt(component: Component, name: string): string | undefined {
   const format = component.get(name);
   if (format === undefined || format === null || format === "") return undefined;

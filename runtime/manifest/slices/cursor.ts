@@ -1,6 +1,7 @@
 /**
- * DatetimeBasedCursor: the windows of time that are asked for, and the state that says which of them
- * are read. States are those of Airbyte: both of its forms are read, and its sequential one written.
+ * DatetimeBasedCursor: the windows of time that are asked for, and the state that says which of
+ * them are read. States are those of Airbyte: both of its forms are read, and its sequential one
+ * written.
  */
 import type { JsonObject, JsonValue } from "../../contract/json.ts";
 import type { Component } from "../document/component.ts";

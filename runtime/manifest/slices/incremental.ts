@@ -1,6 +1,7 @@
 /**
  * The parts and windows of a stream in the order in which they are read, and the state after each.
- * A stream in several parts has a cursor for each of them, in the form in which Airbyte keeps these.
+ * A stream in several parts has a cursor for each of them, in the form in which Airbyte keeps
+ * these.
  */
 import type { HttpContext } from "../../contract/context.ts";
 import type { JsonObject, JsonValue } from "../../contract/json.ts";

@@ -30,8 +30,8 @@ export interface ParentRun {
 const maxPartitions = 100_000;
 
 /**
- * The parts of a retriever. Where its routers stand in a list, even in one of a single router, their
- * parents are read without a state, and have none in that of the stream.
+ * The parts of a retriever. Where its routers stand in a list, even in one of a single router,
+ * their parents are read without a state, and have none in that of the stream.
  * @param openParent compiles a stream of which another depends
  */
 export function compilePartitions(

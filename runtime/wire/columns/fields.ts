@@ -16,7 +16,9 @@ export function batchFields({ stream, ...selection }: StreamRequest): BatchField
   });
 }
 
-/** The columns that a batch of the stream has, in their order: for connectors that yield batches. */
+/**
+ * The columns that a batch of the stream has, in their order: for connectors that yield batches.
+ */
 export function streamFields({
   schema,
   primaryKey = [],

@@ -67,7 +67,10 @@ export abstract class ColumnFiller {
     return { ...this.field, validity, ...this.values(rows, heap) };
   }
 
-  /** Bytes that the property takes as JSON, its name and a comma included; one that is null takes none. */
+  /**
+   * Bytes that the property takes as JSON, its name and a comma included; one that is null takes
+   * none.
+   */
   jsonBytes(row: number): number {
     if (!this.isThere(row)) return 0;
     return Buffer.byteLength(JSON.stringify(this.field.name)) + 2 + this.valueBytes(row);

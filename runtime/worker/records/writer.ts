@@ -27,8 +27,8 @@ export type RecordStream = Pick<
 > & { readonly syncMode?: SyncMode };
 
 /**
- * Rows of one batch at most. What is on its way when a run is cancelled still comes: more rows would
- * cost hardly less, and stop later.
+ * Rows of one batch at most. What is on its way when a run is cancelled still comes: more rows
+ * would cost hardly less, and stop later.
  */
 const maxRowsAtOnce = 2_048;
 
@@ -66,8 +66,9 @@ const noteFieldChars = 1_000;
 const firstRows = 64;
 
 /**
- * Makes the writer of a stream; its first row compiles it, some 0.1 ms. The primary key and the cursor are written even
- * when they are not selected: without them no destination can tell rows apart.
+ * Makes the writer of a stream; its first row compiles it, some 0.1 ms. The primary key and the
+ * cursor are written even when they are not selected: without them no destination can tell rows
+ * apart.
  * @param fields the columns that the host expects of the stream
  * @throws CONNECTOR_INVALID when the schema is not that of an object, uses a keyword that cannot be
  * honoured, or does not

@@ -1,4 +1,7 @@
-/** The values of one column of the batch that is being built; the memory is used again for the next one. */
+/**
+ * The values of one column of the batch that is being built; the memory is used again for the next
+ * one.
+ */
 import { type Bool, type Data, type DataType, type Int64, makeData, type Utf8 } from "apache-arrow";
 import { type Bindings, bindings, type Vector } from "../bindings.ts";
 import { Bytes } from "./bytes.ts";

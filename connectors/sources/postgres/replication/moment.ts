@@ -87,7 +87,8 @@ const two32 = 2n ** 32n;
  * Which transactions a snapshot sees, by what the server writes: the first that was under way, the
  * first that had not begun, and those between them that were under way. A transaction's number in
  * the log is the lower half of the whole one.
- * @see https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-PG-SNAPSHOT-PARTS (read 2026-11)
+ * @see https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-PG-SNAPSHOT-PARTS
+ * (read 2026-11)
  */
 export function parseVisible(text: string): (xid: number) => boolean {
   const [, first, next, list] = /^(\d+):(\d+):([\d,]*)$/.exec(text) ?? [];

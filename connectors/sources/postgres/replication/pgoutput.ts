@@ -1,6 +1,7 @@
 /**
  * Messages of `pgoutput`, version 1: what a logical slot says of committed transactions, as text.
- * @see https://www.postgresql.org/docs/current/protocol-logicalrep-message-formats.html (read 2026-11)
+ * @see https://www.postgresql.org/docs/current/protocol-logicalrep-message-formats.html (read
+ * 2026-11)
  */
 import { ConnectorError } from "svc-connectors";
 

@@ -31,7 +31,9 @@ export interface SlotPiece {
   readonly bytes: Buffer;
   /** Where each change begins and where it ends, in turn. */
   readonly places: readonly number[];
-  /** All transactions that were committed before this place have come. Undefined: it is not told. */
+  /**
+   * All transactions that were committed before this place have come. Undefined: it is not told.
+   */
   readonly reached?: bigint | undefined;
 }
 

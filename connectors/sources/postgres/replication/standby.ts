@@ -26,7 +26,9 @@ const maxHeldMs = 300_000;
 /**
  * PostgreSQL 17 and later: of a slot that is to survive a failover nothing is told that the standby
  * servers of a setting do not have yet. One that is away holds the log back without end.
- * @see https://www.postgresql.org/docs/current/runtime-config-replication.html#GUC-SYNCHRONIZED-STANDBY-SLOTS (read 2026-11)
+ * @see
+ * https://www.postgresql.org/docs/current/runtime-config-replication.html#GUC-SYNCHRONIZED-STANDBY-SLOTS
+ * (read 2026-11)
  * @param session not in use while the slot is waited for
  */
 export function watchStandbys(
@@ -94,7 +96,9 @@ export function watchStandbys(
   };
 }
 
-/** Warns where a run has ended before a transaction whose commit still waits for a standby server. */
+/**
+ * Warns where a run has ended before a transaction whose commit still waits for a standby server.
+ */
 export async function warnOfWaitingCommit(
   { log }: PostgresContext,
   { client }: Session,
