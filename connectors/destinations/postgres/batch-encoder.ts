@@ -3,16 +3,13 @@
  * first.
  * @see https://www.postgresql.org/docs/current/sql-copy.html (binary format)
  */
-import {
-  type Batch,
-  type BatchColumn,
-  isValid,
-  noteOf,
-  numberAt,
-} from "svc-connectors/destination";
-import { BinaryRows } from "./binary-rows.ts";
-import { type BinaryColumn, binaryColumn, type ServerTypes } from "./binary-values.ts";
+import { ConnectorError } from "svc-connectors";
+import { type Batch, type BatchColumn, noteOf, numberAt } from "svc-connectors/destination";
+import { type BinaryColumn, type Changed, constantFields, nullColumn } from "./binary-columns.ts";
+import { createBinaryRows, rowHeadBytes } from "./binary-rows.ts";
+import { binaryColumn, jsonTexts, type ServerTypes } from "./binary-values.ts";
 import type { Column } from "./columns.ts";
+import { GrowingBytes } from "./growing-bytes.ts";
 import type { RowIds } from "./row-ids.ts";
 import type { Rows } from "./rows.ts";
 import { type ColumnType, cleanJson, integerTypes } from "./types.ts";
@@ -36,105 +33,106 @@ export function createBatchEncoder({
   ids,
   server,
 }: BatchEncoderOptions): BatchEncoder {
-  const out = new BinaryRows();
-  const job = Buffer.from(jobId.replaceAll("\0", "\ufffd"));
+  /** The same for all rows of a batch: when it was extracted, and its job. */
+  const shared = sharedFields(jobId);
   /** The places of a batch's columns in the table; the schema's order is that of the batch. */
   const placed = (batch: Batch): (BatchColumn | undefined)[] => {
     const byName = new Map(batch.columns.map((column) => [column.name, column]));
     return columns.map(({ property }) => byName.get(property));
   };
-  // Microseconds since 2000, like any instant.
-  const putInstant = (ms: number) => {
-    const us = (ms - Date.UTC(2000, 0, 1)) * 1_000;
-    const upper = Math.floor(us / 2 ** 32);
-    out.int32(8);
-    out.int32(upper);
-    out.int32((us - upper * 2 ** 32) | 0);
-  };
-
-  /** Writes all rows; gives the place of a column that has to become text. */
-  function putRows(
-    batch: Batch,
-    from: readonly (BatchColumn | undefined)[],
-    writers: readonly (BinaryColumn | undefined)[],
-    extractedAtMs: number,
-  ): number | undefined {
-    let nextNote = 0;
-    for (let row = 0; row < batch.rowCount; row++) {
-      const lost =
-        batch.notes[nextNote]?.row === row ? (batch.notes[nextNote++]?.fields ?? []) : [];
-      const changes: Change[] = lost.map(nulled);
-      out.int16(columns.length + 4);
-      for (let index = 0; index < from.length; index++) {
-        const column = from[index];
-        if (column === undefined || (column.validity !== undefined && !isValid(column, row))) {
-          out.int32(-1);
-          continue;
-        }
-        const outcome = (writers[index] as BinaryColumn).put(out, row);
-        if (outcome === undefined) continue;
-        if (outcome === "misfit") return index;
-        if (outcome === "null") out.int32(-1);
-        changes.push(outcome === "null" ? nulled(column.name) : replaced(column.name));
-      }
-      out.int32(16);
-      ids.put(out);
-      putInstant(extractedAtMs);
-      out.int32(job.length);
-      out.copy(job, 0, job.length);
-      if (changes.length === 0) out.int32(-1);
-      else putChanges(changes);
-    }
-    return undefined;
-  }
-
-  function putChanges(changes: readonly Change[]): void {
-    const text = Buffer.from(cleanJson(JSON.stringify({ changes })));
-    out.reserve(text.length + 1);
-    out.int32(text.length + 1);
-    out.byte(1);
-    out.copy(text, 0, text.length);
-  }
-
-  function encodeAs(
-    types: readonly ColumnType[],
-    batch: Batch,
-    from: readonly (BatchColumn | undefined)[],
-    extractedAtMs: number,
-  ): number | undefined {
-    const writers: (BinaryColumn | undefined)[] = [];
-    for (const [index, column] of from.entries()) {
-      const type = types[index];
-      const writer = column && type && binaryColumn(column, type, batch.rowCount, server);
-      if (column !== undefined && writer === undefined) return index;
-      writers.push(writer);
-    }
-    out.begin(
-      batch.rowCount * (2 + 4 * columns.length + ownBytes + job.length) +
-        writers.reduce((sum, writer) => sum + (writer?.maxBytes ?? 0), 0),
-    );
-    return putRows(batch, from, writers, extractedAtMs);
-  }
-
   return {
     encode(batch, extractedAtMs) {
-      const from = placed(batch);
-      const types = columns.map(({ type }, index) => {
-        const column = from[index];
-        return column === undefined ? type : typeFor(column, type, batch.rowCount);
+      const { rowCount } = batch;
+      const types: ColumnType[] = [];
+      let nulledCount = 0;
+      const changes = notedChanges(batch);
+      const filled = placed(batch).map((column, index) => {
+        const { type } = columns[index] as Column;
+        if (column === undefined) {
+          types.push(type);
+          return nullColumn;
+        }
+        const [written, as] = writtenAs(column, typeFor(column, type, rowCount), rowCount, server);
+        types.push(as);
+        for (const [row, change] of written.changed) {
+          addChange(changes, row, changeOf(column.name, change));
+          if (change === "NULLED") nulledCount++;
+        }
+        return written;
       });
-      for (;;) {
-        const misfit = encodeAs(types, batch, from, extractedAtMs);
-        if (misfit === undefined) break;
-        // Text takes every value: each column comes here once at most.
-        types[misfit] = "text";
-      }
+      const meta = changesColumn(changes, rowCount);
+      const fields = [...filled, ids, shared.at(extractedAtMs), meta];
+      const sizes = new Uint32Array(rowCount).fill(rowHeadBytes);
+      for (const field of fields) field.measure(sizes);
+      const rows = createBinaryRows(sizes, columns.length + ownFields);
+      for (const field of fields) field.fill(rows);
       columns.forEach((column, index) => {
         column.type = types[index] ?? column.type;
       });
-      return { format: "binary", bytes: out.written(), types };
+      return { format: "binary", bytes: rows.bytes, types, nulledCount };
     },
   };
+}
+
+/** `_svc_id`, `_svc_extracted_at`, `_svc_job_id` and `_svc_meta`. */
+const ownFields = 4;
+
+/** A column as the type, or as text, which takes every value. */
+function writtenAs(
+  column: BatchColumn,
+  type: ColumnType,
+  rowCount: number,
+  server: ServerTypes,
+): readonly [BinaryColumn, ColumnType] {
+  const written = binaryColumn(column, type, rowCount, server);
+  if (written) return [written, type];
+  const text = binaryColumn(column, "text", rowCount, server);
+  if (!text) throw new ConnectorError("INTERNAL");
+  return [text, "text"];
+}
+
+function sharedFields(jobId: string) {
+  const job = Buffer.from(jobId.replaceAll("\0", "\ufffd"));
+  const bytes = Buffer.alloc(4 + 8 + 4 + job.length);
+  bytes.writeInt32BE(8, 0);
+  bytes.writeInt32BE(job.length, 12);
+  job.copy(bytes, 16);
+  return {
+    at(ms: number) {
+      // Microseconds since 2000, like any instant.
+      bytes.writeBigInt64BE(BigInt(ms - Date.UTC(2000, 0, 1)) * 1_000n, 4);
+      return constantFields(bytes);
+    },
+  };
+}
+
+/** Rows have changes in the order of notes first, then of columns. */
+type Changes = Map<number, Change[]>;
+
+const notedChanges = ({ notes }: Batch): Changes =>
+  new Map(notes.map(({ row, fields }) => [row, fields.map((field) => noteOf(field))]));
+
+function addChange(changes: Changes, row: number, change: Change): void {
+  const before = changes.get(row);
+  if (before) before.push(change);
+  else changes.set(row, [change]);
+}
+
+/** `_svc_meta`. */
+function changesColumn(changes: Changes, rowCount: number): BinaryColumn {
+  if (changes.size === 0) return nullColumn;
+  const validity = new Uint8Array((rowCount + 7) >> 3);
+  const offsets = new Uint32Array(rowCount + 1);
+  const texts = new GrowingBytes(changes.size * 128);
+  for (let row = 0; row < rowCount; row++) {
+    const ofRow = changes.get(row);
+    if (ofRow) {
+      texts.append(Buffer.from(cleanJson(JSON.stringify({ changes: ofRow }))));
+      validity[row >> 3] = (validity[row >> 3] as number) | (1 << (row & 7));
+    }
+    offsets[row + 1] = texts.length;
+  }
+  return jsonTexts({ validity, offsets, bytes: texts.bytes });
 }
 
 /** AirbyteRecordMessageMeta's word for what became of a value. */
@@ -143,15 +141,10 @@ interface Change {
   readonly change: "NULLED" | "REPLACED";
   readonly reason: string;
 }
-const nulled = (field: string): Change => noteOf(field);
-const replaced = (field: string): Change => ({
-  field,
-  change: "REPLACED",
-  reason: "DESTINATION_SERIALIZATION_ERROR",
-});
-
-/** Lengths and values of `_svc_id` and `_svc_extracted_at`, and lengths of the other two. */
-const ownBytes = 20 + 12 + 4 + 4;
+const changeOf = (field: string, change: Changed): Change =>
+  change === "NULLED"
+    ? noteOf(field)
+    : { field, change, reason: "DESTINATION_SERIALIZATION_ERROR" };
 
 /** The type of the column, or a wider one that holds these values too. */
 function typeFor(column: BatchColumn, type: ColumnType, rowCount: number): ColumnType {

@@ -1,63 +1,75 @@
 /**
- * Memory that rows are written into in the binary form of COPY. Whoever writes has made room
- * before.
+ * Rows in the binary form of COPY, filled column by column: every row begins with the count of its
+ * fields, and every value with its length.
  * @see https://www.postgresql.org/docs/current/sql-copy.html (binary format)
  */
-export class BinaryRows {
-  bytes: Buffer = Buffer.alloc(0);
-  #view: DataView = new DataView(new ArrayBuffer(0));
-  length = 0;
+export interface BinaryRows {
+  readonly rowCount: number;
+  readonly bytes: Buffer;
+  readonly view: DataView;
+  /** Where the next value of each row goes. */
+  readonly next: Uint32Array;
+}
 
-  /** Begins with memory for so many bytes. */
-  begin(bytes: number): void {
-    this.bytes = Buffer.allocUnsafeSlow(bytes);
-    this.#view = new DataView(this.bytes.buffer, this.bytes.byteOffset, bytes);
-    this.length = 0;
-  }
+/** Bytes of a row before its first value. */
+export const rowHeadBytes = 2;
 
-  /** Makes room for so many bytes more than it was begun with. */
-  reserve(bytes: number): void {
-    const { bytes: before, length } = this;
-    this.begin(before.length + bytes);
-    before.copy(this.bytes, 0, 0, length);
-    this.length = length;
+/**
+ * Memory for rows of these sizes, with their heads. The list of sizes becomes that of the places of
+ * the next values.
+ */
+export function createBinaryRows(sizes: Uint32Array, fieldCount: number): BinaryRows {
+  let total = 0;
+  for (const size of sizes) total += size;
+  const bytes = Buffer.allocUnsafeSlow(total);
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  for (let row = 0; row < sizes.length; row++) {
+    view.setInt16(at, fieldCount);
+    const size = sizes[row] as number;
+    sizes[row] = at + rowHeadBytes;
+    at += size;
   }
+  return { rowCount: sizes.length, bytes, view, next: sizes };
+}
 
-  int16(value: number): void {
-    this.#view.setInt16(this.length, value);
-    this.length += 2;
-  }
+/** Bytes that are read by eight at once. */
+export interface CopySource {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+}
 
-  int32(value: number): void {
-    this.#view.setInt32(this.length, value);
-    this.length += 4;
-  }
+export const copySource = (bytes: Uint8Array): CopySource => ({
+  bytes,
+  view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+});
 
-  float64(value: number): void {
-    this.#view.setFloat64(this.length, value);
-    this.length += 8;
-  }
+/** Longer parts are copied by the machine's own loop, which costs 50 ns to begin. */
+const longBytes = 256;
 
-  byte(value: number): void {
-    this.bytes[this.length++] = value;
+/** Copies a part to a place, and writes nothing behind it. */
+export function copyPart(
+  { bytes: target, view: into }: Pick<BinaryRows, "bytes" | "view">,
+  at: number,
+  { bytes, view }: CopySource,
+  start: number,
+  end: number,
+): void {
+  const length = end - start;
+  if (length > longBytes) {
+    target.set(bytes.subarray(start, end), at);
+    return;
   }
-
-  /** A loop is faster than a call for few. */
-  copy(from: Uint8Array, start: number, end: number): void {
-    const { bytes } = this;
-    if (end - start > 48) {
-      bytes.set(from.subarray(start, end), this.length);
-      this.length += end - start;
-      return;
-    }
-    let at = this.length;
-    for (let byte = start; byte < end; byte++) bytes[at++] = from[byte] as number;
-    this.length = at;
+  if (length < 8) {
+    for (let index = 0; index < length; index++)
+      target[at + index] = bytes[start + index] as number;
+    return;
   }
-
-  written(): Buffer {
-    return this.bytes.subarray(0, this.length);
-  }
+  // The last eight may overlap those before.
+  const last = length - 8;
+  for (let index = 0; index < last; index += 8)
+    into.setBigInt64(at + index, view.getBigInt64(start + index));
+  into.setBigInt64(at + last, view.getBigInt64(start + last));
 }
 
 /** Before the rows of a COPY, and behind them. */

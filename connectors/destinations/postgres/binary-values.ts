@@ -1,13 +1,21 @@
-/** Values of columns in the binary form that PostgreSQL's types have, each with its length before. */
+/** Columns of a batch as columns of PostgreSQL's types in the binary form of COPY. */
 import { parseExact } from "svc-connectors";
 import {
   type BatchColumn,
   endlessDay,
   int128At,
+  isValid,
   numberAt,
   textWriter,
 } from "svc-connectors/destination";
-import type { BinaryRows } from "./binary-rows.ts";
+import {
+  type BinaryColumn,
+  type Changed,
+  fixedColumn,
+  type Parts,
+  partsColumn,
+} from "./binary-columns.ts";
+import { GrowingBytes } from "./growing-bytes.ts";
 import {
   dayOfText,
   instantOf,
@@ -16,25 +24,8 @@ import {
   rareInstantText,
   timeOfText,
 } from "./instants.ts";
-import { maxDecimalBytes, maxNumberBytes, putDecimal, putNumber } from "./numeric.ts";
+import { putDecimal, putNumber } from "./numeric.ts";
 import { base64Form, type ColumnType, cleanJson, hasEndlessNumber, uuidForm } from "./types.ts";
-
-/**
- * Writes the value of a row, which is not null.
- * @returns "null" when the type has no such value, "replaced" when PostgreSQL keeps some character
- * of it in no type, "misfit" when the column has to become text; only in the second case is
- * something written
- */
-export type BinaryValue = (
-  out: BinaryRows,
-  row: number,
-) => undefined | "null" | "replaced" | "misfit";
-
-export interface BinaryColumn {
-  readonly put: BinaryValue;
-  /** Bytes that all values take at most, their lengths included. */
-  readonly maxBytes: number;
-}
 
 /** What the server can hold. */
 export interface ServerTypes {
@@ -42,198 +33,235 @@ export interface ServerTypes {
   readonly hasNumericInfinity: boolean;
 }
 
-/** How a column of a batch is written as a type; undefined when it has to become text. */
+/** The column as a type; undefined when it has to become text. */
 export function binaryColumn(
   column: BatchColumn,
   type: ColumnType,
   rowCount: number,
   server: ServerTypes,
 ): BinaryColumn | undefined {
-  const put = binaryValue(column, type, server);
-  return put && { put, maxBytes: maxBytesOf(column, type, rowCount) };
-}
-
-function maxBytesOf(column: BatchColumn, type: ColumnType, rowCount: number): number {
-  if (!("offsets" in column))
-    return rowCount * (type === "text" ? 64 : Math.max(maxDecimalBytes, maxNumberBytesOf(type)));
-  if (type === "text" && column.encoding === "binary")
-    return rowCount * 8 + column.bytes.length * 2;
-  if (column.encoding !== "number" || type === "text") return rowCount * 24 + column.bytes.length;
-  let bytes = 0;
-  for (let row = 0; row < rowCount; row++)
-    bytes += maxNumberBytes((column.offsets[row + 1] as number) - (column.offsets[row] as number));
-  return bytes;
-}
-
-/** Doubles in a numeric: up to 309 digits before the point, or 324 after it. */
-const maxNumberBytesOf = (type: ColumnType) => (type === "numeric" ? 12 + 2 * 90 : 0);
-
-/** One that always writes. The function itself: another around it would be called for each value. */
-const always = (put: (out: BinaryRows, row: number) => void) => put as BinaryValue;
-
-function binaryValue(
-  column: BatchColumn,
-  type: ColumnType,
-  server: ServerTypes,
-): BinaryValue | undefined {
   const { encoding } = column;
-  if (type === "text") return asText(column);
-  if (type === "numeric") return asNumeric(column, server);
+  if (type === "text") return asText(column, rowCount);
+  if (type === "numeric") return asNumeric(column, rowCount, server);
   switch (encoding) {
     case "bool":
-      return type === "boolean"
-        ? always((out, row) => {
-            out.int32(1);
-            out.byte(column.values[row] as number);
-          })
-        : undefined;
+      return type === "boolean" ? booleans(column) : undefined;
     case "int32":
+      return type === "smallint" && !areWithin(column.values, 2 ** 15)
+        ? undefined
+        : integers(column, type);
     case "int64":
-      return asInteger(column, type);
+      return type === "bigint" ? longs(column) : shortLongs(column, type, rowCount);
     case "float64":
-      return type === "double precision"
-        ? always((out, row) => {
-            out.int32(8);
-            out.float64(column.values[row] as number);
-          })
-        : undefined;
+      return type === "double precision" ? doubles(column) : undefined;
     case "date32":
-      return type === "date"
-        ? always((out, row) => {
-            out.int32(4);
-            out.int32(dayOf(column.values[row] as number));
-          })
-        : undefined;
+      return type === "date" ? days(column) : undefined;
     case "time64":
-      return type === "time without time zone" ? long(column.values) : undefined;
+      return type === "time without time zone" ? longs(column) : undefined;
     case "timestamp64":
-      return type === "timestamp with time zone" || type === "timestamp without time zone"
-        ? instant(column.values)
-        : undefined;
+      return isTimestamp(type) ? instants(column) : undefined;
     case "uuid128":
-      return type === "uuid"
-        ? always((out, row) => {
-            out.int32(16);
-            out.copy(column.values, row * 16, row * 16 + 16);
-          })
-        : undefined;
+      return type === "uuid" ? sixteenBytes(column) : undefined;
     case "binary":
-      return type === "bytea" ? bytes(column.bytes, column.offsets) : undefined;
+      return type === "bytea" ? partsColumn(column) : undefined;
     case "json":
-      return type === "jsonb" ? json(column.bytes, column.offsets) : undefined;
+      return type === "jsonb" ? json(column, rowCount) : undefined;
     case "utf8":
-      return typedText(column.bytes, column.offsets, type);
+      return typedTexts(column, type, rowCount);
     default:
       return undefined;
   }
+}
+
+type Of<Encoding extends BatchColumn["encoding"]> = Extract<BatchColumn, { encoding: Encoding }>;
+
+type Texts = Extract<BatchColumn, { offsets: Uint32Array }>;
+
+const isTimestamp = (type: ColumnType) =>
+  type === "timestamp with time zone" || type === "timestamp without time zone";
+
+const booleans = ({ validity, values }: Of<"bool">) =>
+  fixedColumn(validity, 1, ({ bytes, next, rowCount }) => {
+    for (let row = 0; row < rowCount; row++)
+      bytes[(next[row] as number) + 4] = values[row] as number;
+  });
+
+/** Whether all are from -limit to limit - 1. */
+function areWithin(values: Int32Array, limit: number): boolean {
+  for (const value of values) if (value >= limit || value < -limit) return false;
+  return true;
+}
+
+function integers({ validity, values }: Of<"int32">, type: ColumnType): BinaryColumn | undefined {
+  switch (type) {
+    case "smallint":
+      return fixedColumn(validity, 2, ({ view, next, rowCount }) => {
+        for (let row = 0; row < rowCount; row++)
+          view.setInt16((next[row] as number) + 4, values[row] as number);
+      });
+    case "integer":
+      return fixedColumn(validity, 4, ({ view, next, rowCount }) => {
+        for (let row = 0; row < rowCount; row++)
+          view.setInt32((next[row] as number) + 4, values[row] as number);
+      });
+    case "bigint":
+      return fixedColumn(validity, 8, ({ view, next, rowCount }) => {
+        for (let row = 0; row < rowCount; row++) {
+          const value = values[row] as number;
+          const at = (next[row] as number) + 4;
+          view.setInt32(at, value >> 31);
+          view.setInt32(at + 4, value);
+        }
+      });
+    case "double precision":
+      return doubles({ validity, values });
+    default:
+      return undefined;
+  }
+}
+
+const doubles = ({ validity, values }: Pick<BatchColumn, "validity"> & Doubles) =>
+  fixedColumn(validity, 8, ({ view, next, rowCount }) => {
+    for (let row = 0; row < rowCount; row++)
+      view.setFloat64((next[row] as number) + 4, values[row] as number);
+  });
+interface Doubles {
+  readonly values: Float64Array | Int32Array;
 }
 
 /** Days are counted from 2000-01-01. */
 const dayOf = (day: number) =>
   day === endlessDay ? endlessDay : day === -endlessDay ? -endlessDay - 1 : day - 10_957;
 
-function asInteger(
-  column: Extract<BatchColumn, { encoding: "int32" | "int64" }>,
-  type: ColumnType,
-): BinaryValue | undefined {
-  if (column.encoding === "int32") {
-    const { values } = column;
-    if (type === "bigint")
-      return always((out, row) => {
-        const value = values[row] as number;
-        out.int32(8);
-        out.int32(value >> 31);
-        out.int32(value);
-      });
-    if (type === "integer")
-      return always((out, row) => {
-        out.int32(4);
-        out.int32(values[row] as number);
-      });
-    if (type === "double precision")
-      return always((out, row) => {
-        out.int32(8);
-        out.float64(values[row] as number);
-      });
-    if (type !== "smallint") return undefined;
-    return (out, row) => {
-      const value = values[row] as number;
-      if (value !== (value << 16) >> 16) return "misfit";
-      out.int32(2);
-      out.int16(value);
-      return undefined;
-    };
-  }
-  if (type === "bigint") return long(column.values);
-  if (type !== "integer" && type !== "smallint") return undefined;
-  const at = numberAt(column.values);
-  const limit = type === "integer" ? 2 ** 31 : 2 ** 15;
-  return (out, row) => {
-    const value = at(row);
-    if (value >= limit || value < -limit) return "misfit";
-    out.int32(type === "integer" ? 4 : 2);
-    if (type === "integer") out.int32(value);
-    else out.int16(value);
-    return undefined;
-  };
-}
+const days = ({ validity, values }: Of<"date32">) =>
+  fixedColumn(validity, 4, ({ view, next, rowCount }) => {
+    for (let row = 0; row < rowCount; row++)
+      view.setInt32((next[row] as number) + 4, dayOf(values[row] as number));
+  });
 
 /** The halves of 64-bit integers, the lower first. */
 const halves = (values: BigInt64Array) =>
   new Int32Array(values.buffer, values.byteOffset, values.length * 2);
 
-function long(values: BigInt64Array): BinaryValue {
+function longs({ validity, values }: Of<"int64" | "time64">): BinaryColumn {
   const parts = halves(values);
-  return always((out, row) => {
-    out.int32(8);
-    out.int32(parts[row * 2 + 1] as number);
-    out.int32(parts[row * 2] as number);
+  return fixedColumn(validity, 8, ({ view, next, rowCount }) => {
+    for (let row = 0; row < rowCount; row++) {
+      const at = (next[row] as number) + 4;
+      view.setInt32(at, parts[row * 2 + 1] as number);
+      view.setInt32(at + 4, parts[row * 2] as number);
+    }
   });
 }
 
-/** Microseconds from 1970 to 2000, in halves: instants are counted from 2000-01-01. */
+/** 64-bit integers in a type of 16 or 32 bits. */
+function shortLongs(
+  { validity, values }: Of<"int64">,
+  type: ColumnType,
+  rowCount: number,
+): BinaryColumn | undefined {
+  if (type !== "integer" && type !== "smallint") return undefined;
+  const at = numberAt(values);
+  const limit = type === "integer" ? 2 ** 31 : 2 ** 15;
+  const short = new Int32Array(rowCount);
+  for (let row = 0; row < rowCount; row++) {
+    const value = at(row);
+    if (value >= limit || value < -limit) return undefined;
+    short[row] = value;
+  }
+  return integers({ validity, values: short } as Of<"int32">, type);
+}
+
+/** Microseconds are counted from 2000-01-01. */
 const epochUpper = Math.floor(946_684_800_000_000 / 2 ** 32);
 const epochLower = 946_684_800_000_000 - epochUpper * 2 ** 32;
 
-function instant(values: BigInt64Array): BinaryValue {
+function instants({ validity, values }: Of<"timestamp64">): BinaryColumn {
   const parts = halves(values);
-  return always((out, row) => {
-    const upper = parts[row * 2 + 1] as number;
-    const lower = (parts[row * 2] as number) >>> 0;
-    out.int32(8);
-    if (upper === 0x7fffffff && lower === 0xffffffff) {
-      out.int32(upper);
-      out.int32(-1);
-    } else if (upper === -0x80000000 && lower === 1) {
-      out.int32(upper);
-      out.int32(0);
-    } else putInstant(out, upper, lower);
+  return fixedColumn(validity, 8, ({ view, next, rowCount }) => {
+    for (let row = 0; row < rowCount; row++)
+      putInstant(
+        view,
+        (next[row] as number) + 4,
+        parts[row * 2 + 1] as number,
+        (parts[row * 2] as number) >>> 0,
+      );
   });
 }
 
-function putInstant(out: BinaryRows, upper: number, lower: number): void {
-  const difference = lower - epochLower;
-  out.int32(upper - epochUpper - (difference < 0 ? 1 : 0));
-  out.int32(difference | 0);
+/** Of microseconds since 1970, by halves. */
+function putInstant(view: DataView, at: number, upper: number, lower: number): void {
+  if (upper === 0x7fffffff && lower === 0xffffffff) {
+    view.setInt32(at, upper);
+    view.setInt32(at + 4, -1);
+  } else if (upper === -0x80000000 && lower === 1) {
+    view.setInt32(at, upper);
+    view.setInt32(at + 4, 0);
+  } else {
+    const difference = lower - epochLower;
+    view.setInt32(at, upper - epochUpper - (difference < 0 ? 1 : 0));
+    view.setInt32(at + 4, difference | 0);
+  }
 }
 
-function typedText(
-  bytes: Uint8Array,
-  offsets: Uint32Array,
-  type: ColumnType,
-): BinaryValue | undefined {
-  if (type === "timestamp with time zone" || type === "timestamp without time zone")
-    return instantText(bytes, offsets, type);
+const sixteenBytes = ({ validity, values }: Of<"uuid128">): BinaryColumn => {
+  const from = new DataView(values.buffer, values.byteOffset, values.byteLength);
+  return fixedColumn(validity, 16, ({ view, next, rowCount }) => {
+    for (let row = 0; row < rowCount; row++) {
+      const at = (next[row] as number) + 4;
+      view.setBigInt64(at, from.getBigInt64(row * 16));
+      view.setBigInt64(at + 8, from.getBigInt64(row * 16 + 8));
+    }
+  });
+};
+
+/**
+ * Values whose length is known only once they are written, one by one.
+ * @param bytes that they take, about
+ * @param put writes a value that is not null; "NULLED": it has written nothing; "misfit": the
+ * column has to become text
+ */
+function writtenColumn(
+  { validity }: Pick<BatchColumn, "validity">,
+  rowCount: number,
+  bytes: number,
+  put: (out: GrowingBytes, row: number) => Changed | "misfit" | undefined,
+  version?: number,
+): BinaryColumn | undefined {
+  const out = new GrowingBytes(bytes);
+  const offsets = new Uint32Array(rowCount + 1);
+  const changed = new Map<number, Changed>();
+  let left = validity;
+  for (let row = 0; row < rowCount; row++) {
+    if (validity === undefined || isValid({ validity }, row)) {
+      const outcome = put(out, row);
+      if (outcome === "misfit") return undefined;
+      if (outcome !== undefined) changed.set(row, outcome);
+      if (outcome === "NULLED") left = without(left, row, rowCount);
+    }
+    offsets[row + 1] = out.length;
+  }
+  return partsColumn({ validity: left, offsets, bytes: out.bytes, version, changed });
+}
+
+function without(validity: Parts["validity"], row: number, rowCount: number): Uint8Array {
+  const bits = validity?.slice() ?? new Uint8Array((rowCount + 7) >> 3).fill(0xff);
+  bits[row >> 3] = (bits[row >> 3] as number) & ~(1 << (row & 7));
+  return bits;
+}
+
+function typedTexts(column: Texts, type: ColumnType, rowCount: number): BinaryColumn | undefined {
+  const { bytes, offsets } = column;
+  if (isTimestamp(type)) return instantTexts(column, type, rowCount);
   const read = textReaders[type];
   if (read === undefined) return undefined;
   const buffer = asBuffer(bytes);
-  return (out, row) => {
+  return writtenColumn(column, rowCount, rowCount * 16, (out, row) => {
     const value = read(buffer.toString("utf8", offsets[row], offsets[row + 1]));
     if (value === undefined) return "misfit";
-    out.int32(value.length);
-    out.copy(value, 0, value.length);
+    out.append(value);
     return undefined;
-  };
+  });
 }
 
 const asBuffer = (bytes: Uint8Array) =>
@@ -262,59 +290,52 @@ const textReaders: Partial<Record<ColumnType, (text: string) => Buffer | undefin
   bytea: (text) => (base64Form.test(text) ? Buffer.from(text, "base64") : undefined),
 };
 
-function instantText(bytes: Uint8Array, offsets: Uint32Array, type: ColumnType): BinaryValue {
+function instantTexts(column: Texts, type: ColumnType, rowCount: number): BinaryColumn | undefined {
+  const { bytes, offsets } = column;
   const isInstant = type === "timestamp with time zone";
   const buffer = asBuffer(bytes);
-  return (out, row) => {
+  return writtenColumn(column, rowCount, rowCount * 8, (out, row) => {
     const from = offsets[row] as number;
     const end = offsets[row + 1] as number;
     const us = instantOf(bytes, from, end, isInstant);
     if (us !== undefined) {
-      out.int32(8);
       const upper = Math.floor(us / 2 ** 32);
-      putInstant(out, upper, us - upper * 2 ** 32);
+      out.reserve(8);
+      putInstant(out.view, out.length, upper, us - upper * 2 ** 32);
+      out.length += 8;
       return undefined;
     }
     const rare = rareInstantOf(buffer.toString("utf8", from, end));
     if (rare === undefined) return "misfit";
-    out.int32(8);
-    out.copy(bigEndian(rare), 0, 8);
+    out.append(bigEndian(rare));
     return undefined;
-  };
-}
-
-function bytes(from: Uint8Array, offsets: Uint32Array): BinaryValue {
-  return always((out, row) => {
-    const start = offsets[row] as number;
-    const end = offsets[row + 1] as number;
-    out.int32(end - start);
-    out.copy(from, start, end);
   });
 }
 
-/** A version, and the text. */
-function json(from: Uint8Array, offsets: Uint32Array): BinaryValue {
-  const buffer = asBuffer(from);
-  const isCareful = mayBeRefused(buffer);
-  if (!isCareful)
-    return always((out, row) => {
-      const start = offsets[row] as number;
-      const end = offsets[row + 1] as number;
-      out.int32(1 + end - start);
-      out.byte(1);
-      out.copy(from, start, end);
-    });
-  return (out, row) => {
-    const given = buffer.toString("utf8", offsets[row], offsets[row + 1]);
-    if (hasEndlessNumber(parseExact(given))) return "misfit";
-    const cleaned = cleanJson(given);
-    const text = Buffer.from(cleaned);
-    out.int32(1 + text.length);
-    out.byte(1);
-    out.copy(text, 0, text.length);
-    return cleaned === given ? undefined : "replaced";
-  };
+const jsonbVersion = 1;
+
+function json(column: Texts, rowCount: number): BinaryColumn | undefined {
+  const { bytes, offsets } = column;
+  const buffer = asBuffer(bytes);
+  if (!mayBeRefused(buffer)) return partsColumn({ ...column, version: jsonbVersion });
+  return writtenColumn(
+    column,
+    rowCount,
+    bytes.length,
+    (out, row) => {
+      const given = buffer.toString("utf8", offsets[row], offsets[row + 1]);
+      if (hasEndlessNumber(parseExact(given))) return "misfit";
+      const cleaned = cleanJson(given);
+      out.append(Buffer.from(cleaned));
+      return cleaned === given ? undefined : "REPLACED";
+    },
+    jsonbVersion,
+  );
 }
+
+/** Text as a column of jsonb, such as what became of a row's values. */
+export const jsonTexts = (parts: Omit<Parts, "version">): BinaryColumn =>
+  partsColumn({ ...parts, version: jsonbVersion });
 
 /**
  * Whether jsonb may refuse one of these texts: for an escape of NUL or of half a surrogate pair, or
@@ -338,69 +359,88 @@ function mayBeRefused(texts: Buffer): boolean {
 const hasLongPower = (texts: Buffer, at: number) =>
   /^[+-]?\d{4}/.test(texts.toString("latin1", at, at + 5));
 
+/** Bytes that most values of numeric take at most. */
+const usualNumericBytes = 16;
+
 function asNumeric(
   column: BatchColumn,
+  rowCount: number,
   { hasNumericInfinity }: ServerTypes,
-): BinaryValue | undefined {
+): BinaryColumn | undefined {
+  const written = (put: (out: GrowingBytes, row: number) => Changed | "misfit" | undefined) =>
+    writtenColumn(column, rowCount, rowCount * usualNumericBytes, put);
   switch (column.encoding) {
     case "int32":
-      return always((out, row) => putDecimal(out, column.values[row] as number, 0));
+      return written((out, row) => {
+        putDecimal(out, column.values[row] as number, 0);
+        return undefined;
+      });
     case "int64":
     case "decimal64": {
       const { values } = column;
       const at = numberAt(values);
       const scale = column.encoding === "decimal64" ? column.scale : 0;
-      return always((out, row) => {
+      return written((out, row) => {
         const value = at(row);
         putDecimal(out, Number.isSafeInteger(value) ? value : (values[row] as bigint), scale);
+        return undefined;
       });
     }
     case "decimal128":
-      return always((out, row) => putDecimal(out, int128At(column.values, row), column.scale));
+      return written((out, row) => {
+        putDecimal(out, int128At(column.values, row), column.scale);
+        return undefined;
+      });
     case "float64":
-      return (out, row) => {
-        const value = column.values[row] as number;
-        return putNumber(out, String(value), hasNumericInfinity) ? undefined : "null";
-      };
+      return written((out, row) => {
+        const text = Buffer.from(String(column.values[row]));
+        return putNumber(out, text, 0, text.length, hasNumericInfinity) ? undefined : "NULLED";
+      });
     case "number": {
-      const { bytes: texts, offsets } = column;
-      const buffer = Buffer.from(texts.buffer, texts.byteOffset, texts.length);
-      return (out, row) => {
-        const text = buffer.toString("latin1", offsets[row], offsets[row + 1]);
-        if (putNumber(out, text, hasNumericInfinity)) return undefined;
-        return text.endsWith("Infinity") ? "null" : "misfit";
-      };
+      const { bytes, offsets } = column;
+      return written((out, row) => {
+        const from = offsets[row] as number;
+        const end = offsets[row + 1] as number;
+        if (putNumber(out, bytes, from, end, hasNumericInfinity)) return undefined;
+        return isInfinity(bytes, end) ? "NULLED" : "misfit";
+      });
     }
     default:
       return undefined;
   }
 }
 
+const isInfinity = (bytes: Uint8Array, end: number) => bytes[end - 1] === 0x79;
+
 /** The text that JSON has for the value, without quotes; of what JSON cannot say, PostgreSQL's. */
-function asText(column: BatchColumn): BinaryValue {
-  if (column.encoding === "utf8") {
-    const { bytes: texts, offsets } = column;
+function asText(column: BatchColumn, rowCount: number): BinaryColumn | undefined {
+  if (column.encoding === "utf8")
     // PostgreSQL keeps no NUL.
-    return texts.includes(0) ? cleanedText(asBuffer(texts), offsets) : bytes(texts, offsets);
-  }
+    return column.bytes.includes(0) ? cleanedTexts(column, rowCount) : partsColumn(column);
   const write = textWriter(column);
-  return (out, row) => {
+  const bytes = "offsets" in column ? column.bytes.length : rowCount * 24;
+  return writtenColumn(column, rowCount, bytes, (out, row) => {
     const text = write(row);
-    const value = text ?? Buffer.from(unsaidText(column, row));
-    out.int32(value.length);
-    out.copy(value, 0, value.length);
-    return text === undefined && column.encoding === "json" ? "replaced" : undefined;
-  };
+    out.append(text ?? Buffer.from(unsaidText(column, row)));
+    return text === undefined && column.encoding === "json" ? "REPLACED" : undefined;
+  });
 }
 
-function cleanedText(texts: Buffer, offsets: Uint32Array): BinaryValue {
-  return (out, row) => {
-    const given = texts.toString("utf8", offsets[row], offsets[row + 1]);
-    const value = Buffer.from(given.replaceAll("\0", "\ufffd"));
-    out.int32(value.length);
-    out.copy(value, 0, value.length);
-    return given.includes("\0") ? "replaced" : undefined;
-  };
+const replacement = Buffer.from("\ufffd");
+
+function cleanedTexts(column: Texts, rowCount: number): BinaryColumn | undefined {
+  const { bytes, offsets } = column;
+  return writtenColumn(column, rowCount, bytes.length, (out, row) => {
+    const value = bytes.subarray(offsets[row], offsets[row + 1]);
+    let from = 0;
+    for (let at = value.indexOf(0); at !== -1; at = value.indexOf(0, from)) {
+      out.append(value.subarray(from, at));
+      out.append(replacement);
+      from = at + 1;
+    }
+    out.append(value.subarray(from));
+    return from === 0 ? undefined : "REPLACED";
+  });
 }
 
 /** NaN and infinity, dates outside of JSON's calendar, and JSON strings with NUL. */

@@ -3,92 +3,147 @@
  * decimals to show, and digits to the base of 10,000.
  * @see numeric_send of PostgreSQL's numeric.c
  */
-import type { BinaryRows } from "./binary-rows.ts";
+import type { GrowingBytes } from "./growing-bytes.ts";
 
 const signs = { positive: 0, negative: 0x4000, nan: 0xc000, infinity: 0xd000, minus: 0xf000 };
+const headBytes = 8;
 const base = 10_000;
 const bigBase = 10_000n;
 
-/** Digits to the base, the last first. */
-const digits: number[] = [];
-
-/** Bytes that the value of an integer of up to 2^64, or 2^127, takes at most. */
-export const maxDecimalBytes = 4 + 8 + 2 * 12;
+/** Digits to the base of an integer of 128 bits × 1,000, the last first. */
+const digits = new Uint16Array(12);
 
 /** An integer × 10^-scale. */
-export function putDecimal(out: BinaryRows, value: number | bigint, scale: number): void {
+export function putDecimal(out: GrowingBytes, value: number | bigint, scale: number): void {
   const isNegative = value < 0;
-  digits.length = 0;
+  let count = 0;
   // The digits of the fraction fill whole digits to the base.
   const padding = (4 - (scale & 3)) & 3;
-  const shift = 10 ** padding;
+  const shift = padding === 0 ? 1 : padding === 1 ? 10 : padding === 2 ? 100 : 1_000;
   const absolute = isNegative ? -value : value;
   if (typeof absolute === "number" && absolute * shift <= Number.MAX_SAFE_INTEGER) {
-    for (let rest = absolute * shift; rest > 0; ) {
+    let rest = absolute * shift;
+    // What has 31 bits is divided as an integer.
+    while (rest > 0x7fffffff) {
       const quotient = Math.floor(rest / base);
-      digits.push(rest - quotient * base);
+      digits[count++] = rest - quotient * base;
       rest = quotient;
+    }
+    for (let small = rest | 0; small > 0; ) {
+      const quotient = (small / base) | 0;
+      digits[count++] = small - quotient * base;
+      small = quotient;
     }
   } else {
     for (let rest = BigInt(absolute) * BigInt(shift); rest > 0n; rest /= bigBase)
-      digits.push(Number(rest % bigBase));
+      digits[count++] = Number(rest % bigBase);
   }
-  put(out, isNegative, digits.length - 1 - (scale + padding) / 4, scale);
+  let from = 0;
+  while (from < count && digits[from] === 0) from++;
+  const weight = count - 1 - (scale + padding) / 4;
+  putHead(out, count - from, weight, isNegative, scale);
+  for (let at = count - 1; at >= from; at--) out.int16(digits[at] as number);
 }
 
-/** @param weight of the last entry of `digits` */
-function put(out: BinaryRows, isNegative: boolean, weight: number, scale: number): void {
-  let from = 0;
-  while (from < digits.length && digits[from] === 0) from++;
-  const count = digits.length - from;
-  out.int32(8 + count * 2);
+/** Makes room for the digits too. */
+function putHead(
+  out: GrowingBytes,
+  count: number,
+  weight: number,
+  isNegative: boolean,
+  scale: number,
+): void {
+  out.reserve(headBytes + count * 2);
   out.int16(count);
   out.int16(count === 0 ? 0 : weight);
   out.int16(isNegative && count > 0 ? signs.negative : signs.positive);
   out.int16(scale);
-  for (let at = digits.length - 1; at >= from; at--) out.int16(digits[at] as number);
 }
 
-/** Longest text that is written; PostgreSQL's numeric has 16,383 decimals and more digits before. */
+/**
+ * Longest text that is written; PostgreSQL's numeric has 16,383 decimals and more digits before.
+ */
 const maxTextLength = 10_000;
 const maxPower = 5_000;
 
-/** Bytes that a text of so many characters takes at most. */
-export const maxNumberBytes = (length: number) => 4 + 8 + length + maxPower + 8;
+const [zero, point, minus, letterE, letterN] = [0x30, 0x2e, 0x2d, 0x65, 0x4e];
 
 /**
- * The text of a JSON number, NaN, Infinity or -Infinity.
+ * The text of a JSON number, NaN, Infinity or -Infinity, from one place to another.
  * @returns false, and writes nothing, when numeric cannot hold it
  */
-export function putNumber(out: BinaryRows, text: string, hasInfinity: boolean): boolean {
-  if (text === "NaN") return putSpecial(out, signs.nan);
-  if (text.endsWith("Infinity"))
-    return hasInfinity && putSpecial(out, text[0] === "-" ? signs.minus : signs.infinity);
-  if (text.length > maxTextLength) return false;
-  const [mantissa = "", power = "0"] = text.toLowerCase().split("e");
-  if (Math.abs(Number(power)) > maxPower) return false;
-  const isNegative = mantissa.startsWith("-");
-  const [whole = "", fraction = ""] = (isNegative ? mantissa.slice(1) : mantissa).split(".");
-  let all = whole + fraction;
-  let scale = fraction.length - Number(power);
-  if (scale < 0) {
-    all += "0".repeat(-scale);
-    scale = 0;
+export function putNumber(
+  out: GrowingBytes,
+  text: Uint8Array,
+  from: number,
+  end: number,
+  hasInfinity: boolean,
+): boolean {
+  const isNegative = text[from] === minus;
+  if (isWord(text, end)) {
+    if (text[from] !== letterN && !hasInfinity) return false;
+    const sign = text[from] === letterN ? signs.nan : isNegative ? signs.minus : signs.infinity;
+    out.reserve(headBytes);
+    for (const part of [0, 0, sign, 0]) out.int16(part);
+    return true;
   }
-  all += "0".repeat((4 - (scale & 3)) & 3);
-  digits.length = 0;
-  for (let end = all.length; end > 0; end -= 4)
-    digits.push(Number(all.slice(Math.max(0, end - 4), end)));
-  while (digits.length > 0 && digits[digits.length - 1] === 0) digits.pop();
-  put(out, isNegative, digits.length - 1 - Math.ceil(scale / 4), scale);
+  if (end - from > maxTextLength) return false;
+  const start = isNegative ? from + 1 : from;
+  let pointAt = end;
+  let mantissaEnd = end;
+  let first = -1;
+  let last = -1;
+  for (let at = start; at < end; at++) {
+    const byte = text[at] as number;
+    if (byte === point) pointAt = at;
+    else if ((byte | 0x20) === letterE) {
+      mantissaEnd = at;
+      break;
+    } else if (byte !== zero) {
+      last = at;
+      if (first === -1) first = at;
+    }
+  }
+  const power = mantissaEnd === end ? 0 : powerOf(text, mantissaEnd + 1, end);
+  if (Math.abs(power) > maxPower) return false;
+  // The power of ten of the digit before the point.
+  const wholeEnd = Math.min(pointAt, mantissaEnd);
+  const scale = Math.max(0, mantissaEnd - Math.min(wholeEnd + 1, mantissaEnd) - power);
+  if (first === -1) {
+    putHead(out, 0, 0, false, scale);
+    return true;
+  }
+  const powerAt = (at: number) => power + (at < wholeEnd ? wholeEnd - 1 - at : wholeEnd - at);
+  const weight = powerAt(first) >> 2;
+  putHead(out, weight - (powerAt(last) >> 2) + 1, weight, isNegative, scale);
+  let digit = 0;
+  let place = powerAt(first);
+  for (let at = first; at <= last; at++) {
+    if (at === pointAt) continue;
+    digit = digit * 10 + (text[at] as number) - zero;
+    if ((place-- & 3) !== 0) continue;
+    out.int16(digit);
+    digit = 0;
+  }
+  // The last digit to the base may lack its zeros.
+  for (; (place & 3) !== 3; place--) {
+    digit *= 10;
+    if ((place & 3) === 0) out.int16(digit);
+  }
   return true;
 }
 
-function putSpecial(out: BinaryRows, sign: number): true {
-  out.int32(8);
-  out.int16(0);
-  out.int16(0);
-  out.int16(sign);
-  out.int16(0);
-  return true;
+/** NaN and Infinity end in a letter. */
+const isWord = (text: Uint8Array, end: number) => (text[end - 1] as number) > 0x39;
+
+/** More than any that is written, however many digits it has. */
+function powerOf(text: Uint8Array, from: number, end: number): number {
+  let value = 0;
+  let sign = 1;
+  for (let at = from; at < end; at++) {
+    const byte = text[at] as number;
+    if (byte === minus) sign = -1;
+    else if (byte >= zero) value = Math.min(value * 10 + byte - zero, maxPower + 1);
+  }
+  return sign * value;
 }

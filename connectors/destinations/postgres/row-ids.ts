@@ -1,18 +1,20 @@
 import { randomBytes } from "node:crypto";
-import type { BinaryRows } from "./binary-rows.ts";
+import { addToAll, type BinaryField } from "./binary-columns.ts";
 
 const threeHexDigits = Array.from({ length: 4096 }, (_, value) =>
   value.toString(16).padStart(3, "0"),
 );
 
-export interface RowIds {
+/** As a field: those of the next rows. */
+export interface RowIds extends BinaryField {
   /** Tells the time; one that is earlier than the last is ignored. */
   at(nowMs: number): void;
   /** The next row's id as text. */
   next(): string;
-  /** Writes the next row's id: 16 bytes. */
-  put(out: BinaryRows): void;
 }
+
+/** Bytes of an id and its length in the binary form of COPY. */
+const idBytes = 4 + 16;
 
 /**
  * Ids for rows as UUIDs of version 7 (RFC 9562): time, a counter of 22 bits, and 52 random bits
@@ -38,6 +40,9 @@ export function createRowIds(startMs: number): RowIds {
     setTime();
   };
   const randomTail = Buffer.from(`0${random}`, "hex");
+  const tail4 = randomTail[0] as number;
+  const tail16 = randomTail.readInt16BE(1);
+  const tail32 = randomTail.readInt32BE(3);
   return {
     at(nowMs) {
       if (nowMs <= ms) return;
@@ -51,13 +56,19 @@ export function createRowIds(startMs: number): RowIds {
       const low = threeHexDigits[0x800 | (count & 0x3ff)];
       return `${start}${high}-${low}${random[0]}-${random.slice(1)}`;
     },
-    put(out) {
-      countOn();
-      out.int16(Math.floor(ms / 2 ** 32));
-      out.int32(ms | 0);
-      out.int16(0x7000 | (count >> 10));
-      out.int16(((0x800 | (count & 0x3ff)) << 4) | (randomTail[0] as number));
-      out.copy(randomTail, 1, 7);
+    measure: (sizes) => addToAll(sizes, idBytes),
+    fill({ view, next, rowCount }) {
+      for (let row = 0; row < rowCount; row++) {
+        countOn();
+        const at = next[row] as number;
+        view.setInt32(at, 16);
+        view.setInt32(at + 4, Math.floor(ms / 2 ** 16));
+        view.setInt32(at + 8, ((ms % 2 ** 16) << 16) | 0x7000 | (count >> 10));
+        view.setInt16(at + 12, ((0x800 | (count & 0x3ff)) << 4) | tail4);
+        view.setInt16(at + 14, tail16);
+        view.setInt32(at + 16, tail32);
+        next[row] = at + idBytes;
+      }
     },
   };
 }
