@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { categories, isStream, type Operation } from "../control/contract/operation.ts";
-import { nameTools, routeOf, toolRoutes } from "../control/mcp/tools.ts";
+import { nameTools, routeOf } from "../control/mcp/tools.ts";
 import { operations } from "../control/operations/index.ts";
 import { operationCases, startTestWorld, type TestWorld } from "./control-operations.ts";
 import { choose } from "./effort.ts";
@@ -12,9 +12,13 @@ const eras = {
   "the protocol before it": "legacy",
 } as const;
 
-const changing = nameTools(operations).filter(
-  ({ operation, only }) => operation.effect !== "read" && !only,
+const named = nameTools(operations);
+/** Operations that have a tool, by method and path. */
+const toolRoutes: readonly string[] = named.flatMap(({ operation, change }) =>
+  (change ? [operation, change.operation] : [operation]).map(routeOf),
 );
+
+const changing = named.filter(({ operation, only }) => operation.effect !== "read" && !only);
 /** The tools for the second era, where they do the same. */
 const changingAgain = choose({
   quick: changing.filter((_, index) => index % 6 === 0),
@@ -59,7 +63,7 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
 
   test("lists a tool for each named operation, with all four hints and schemas", async () => {
     const { tools } = await agent.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(nameTools(operations).map(({ name }) => name));
+    expect(tools.map(({ name }) => name)).toEqual(named.map(({ name }) => name));
     for (const { name, annotations, inputSchema, outputSchema, description } of tools) {
       expect(name).toMatch(/^[a-z_]{1,64}$/);
       expect(description).not.toBe("");
@@ -396,7 +400,7 @@ describe("the address of the agent interface", () => {
 });
 
 test("every category of change is that of an operation with a tool, or of one that does not exist yet", () => {
-  const withTools = new Set(nameTools(operations).map(({ operation }) => operation));
+  const withTools = new Set(named.map(({ operation }) => operation));
   const ofCategory = (category: string) =>
     operations.filter((one: Operation) => one.effect === "write" && one.category === category);
   for (const category of Object.keys(categories)) {

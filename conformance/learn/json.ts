@@ -4,8 +4,6 @@
 import { rawJson } from "svc-connectors";
 import { isPlainObject, parsePointer, toPointer } from "svc-connectors/host";
 
-export type JsonTree = { readonly [key: string]: unknown };
-
 /** Whether `JSON.rawJSON` made it: a number that no double holds. */
 const isRaw = (value: object): value is { readonly rawJSON: string } =>
   Object.getPrototypeOf(value) === null && "rawJSON" in value;

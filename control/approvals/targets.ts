@@ -25,20 +25,6 @@ const tables: Readonly<Record<string, string>> = {
   delivery_id: "event_deliveries",
 };
 
-/**
- * Ids in paths that name no row of the workspace whose version could be kept: the operation's own
- * guard looks at them.
- */
-export const unversioned: readonly string[] = [
-  "workspace_id",
-  "session_id",
-  "category",
-  "connector_id",
-];
-
-export const isKnownTarget = (param: string): boolean =>
-  param in tables || unversioned.includes(param);
-
 /** The parameter that names the row that a path acts on. */
 const targetParam = (params: Readonly<Record<string, string>>): string | undefined =>
   Object.keys(tables).findLast((name) => name in params);

@@ -248,8 +248,3 @@ export function nameTools(operations: readonly Operation[]): NamedTool[] {
 
 /** The route of an operation, as the entries name it. */
 export const routeOf = ({ method, path }: Operation): string => `${method} ${path}`;
-
-/** Operations by method and path that have a tool, whether they exist or not. */
-export const toolRoutes: readonly string[] = Object.values(entries).flatMap(({ does }) =>
-  typeof does === "string" ? [does] : [does.create, does.change],
-);

@@ -74,7 +74,6 @@ export async function holdEnds(tx: Db, { source, destination }: PipelineEnds): P
     throw new ControlError("not_found", { resource: "destination" });
 }
 
-/** Properties of a body that say how tables are called. */
 /** How many streams a job of the pipeline reads at the same time. */
 export const ParallelStreams = Type.Integer({
   minimum: 1,
@@ -83,6 +82,7 @@ export const ParallelStreams = Type.Integer({
     "How many streams a job reads at the same time, each in a process of its own. Default 1.",
 });
 
+/** Properties of a body that say how tables are called. */
 export const namingProperties = {
   prefix: Type.Optional(
     Type.String({ pattern: "^[A-Za-z0-9_]{0,40}$", description: "Between _svc_ and the stream." }),

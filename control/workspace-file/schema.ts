@@ -213,7 +213,6 @@ export const WorkspaceFile = Type.Object(
 export type WorkspaceFile = Static<typeof WorkspaceFile>;
 
 export type SectionName = keyof typeof sections;
-export const sectionNames = Object.keys(sections) as SectionName[];
 
 /** Entries as the file has them. */
 export interface Entries {

@@ -3,14 +3,13 @@
  * on a hit:
  *
  * 1. A hit is a run of at least 10 bytes of a view. Such a run, wherever it starts, holds a whole
- * 6-byte gram at a position
- *    that is a multiple of 5; so only every fifth position of the data is looked at.
+ *    6-byte gram at a position that is a multiple of 5; so only every fifth position of the data is
+ *    looked at.
  * 2. The 6 bytes there are hashed into a Bloom filter that holds the views' grams: one load, two
- * bits of one word. Clean data
- *    stops here nearly always.
+ *    bits of one word. Clean data stops here nearly always.
  * 3. A gram that passes is looked up exactly. For each place of a view where it stands the match is
- * extended in both
- *    directions: it is a hit when it reaches the view's minimum and is more than dashes, padding or a short number.
+ *    extended in both directions: it is a hit when it reaches the view's minimum and is more than
+ *    dashes, padding or a short number.
  *
  * A view whose minimum is long (hex, `\u0041`) is met at several positions, so that only every n-th
  * gram of it has to be in the filter: with n coprime to 5 and 5n + 5 ≤ minimum, one of any 5n
@@ -30,10 +29,7 @@ export interface Scanner {
   find(bytes: Uint8Array): Range[];
   /** True when `find` would give something; stops at the first. */
   holds(bytes: Uint8Array): boolean;
-  /**
-   * The longest of the views' minimums: how much of a chunk may belong to a hit that the next one
-   * completes, plus 1.
-   */
+  /** The longest of the views' minimums: so many bytes around a place may belong to a hit. */
   readonly longestMinimum: number;
 }
 
@@ -106,31 +102,6 @@ export function createScanner(views: readonly SecretView[]): Scanner {
           found[found.length - 1] = { start: Math.min(before.start, range.start), end: range.end };
         else found.push(range);
       }
-      return found;
-    },
-  };
-}
-
-/**
- * Scans data that comes in chunks; a run across chunk borders is found. `push` gives the new hits
- * with positions counted from the first chunk on; a hit that goes on in a later chunk is given
- * again with its part there.
- */
-export function createStreamScanner(scanner: Scanner): { push(chunk: Uint8Array): Range[] } {
-  let tail: Uint8Array = new Uint8Array(0);
-  let tailStart = 0;
-  let reportedEnd = 0;
-  return {
-    push(chunk) {
-      const bytes = tail.length === 0 ? chunk : Buffer.concat([tail, chunk]);
-      const found = scanner
-        .find(bytes)
-        .map(({ start, end }) => ({ start: start + tailStart, end: end + tailStart }))
-        .filter(({ end }) => end > reportedEnd);
-      reportedEnd = found.at(-1)?.end ?? reportedEnd;
-      const kept = Math.min(bytes.length, scanner.longestMinimum - 1);
-      tailStart += bytes.length - kept;
-      tail = Uint8Array.from(bytes.subarray(bytes.length - kept));
       return found;
     },
   };

@@ -108,7 +108,8 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
   return {
     async take(connector, signal) {
       const { pin } = connector;
-      if (pin) await pinnedPaths(connector, pin); // one that was kept may have been loaded before a change
+      // A worker that was kept may have loaded the connector before a change.
+      if (pin) await pinnedPaths(connector, pin);
       const ready = warm.get(keyOf(connector))?.shift();
       const loaded = (await ready?.catch(() => undefined)) ?? (await start(connector, signal));
       loaded.worker.hold(true);

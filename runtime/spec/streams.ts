@@ -56,11 +56,6 @@ export function createStreamList(): StreamList {
   };
 }
 
-/** Checks streams that come at once. @throws CONNECTOR_INVALID, TOO_MANY_TABLES */
-export function parseCatalogStreams(streams: readonly CatalogStream[]): readonly CatalogStream[] {
-  return createStreamList()(streams as unknown as JsonValue);
-}
-
 function refuse(fault: Fault | undefined): void {
   if (fault === undefined) return;
   const { path, problem } = fault;

@@ -1,7 +1,11 @@
 /**
- * A soak by hand, as long as one likes: `npm run soak -- --seed 7 --days 365 --real 40 --light 200
- * --deeds 10 [--postgres postgres://…]`. It prints a line for each month, and ends with 1 when a
- * promise is broken, or when jobs or memory cost more at the end than at the beginning.
+ * A soak by hand, as long as one likes:
+ *
+ *     node --conditions=svc-source tests/soak/run.ts --seed 7 --days 365 --real 40 --light 200 \
+ *       --deeds 10 [--postgres postgres://…]
+ *
+ * It prints a line for each month, and ends with 1 when a promise is broken, or when jobs or memory
+ * cost more at the end than at the beginning.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

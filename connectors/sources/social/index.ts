@@ -30,14 +30,14 @@ import {
   streams,
 } from "./streams.ts";
 
+/** The position of a cursor: of posts a time, of daily metrics a day. */
+const position = Type.Union([Timestamp(), Type.String({ format: "date" })]);
+
 /**
  * `cursors`: what an earlier pass has read of each channel. `pass`: one that is under way: the part
  * that it is in (those before are done), and in it the next page and the latest cursor value so
  * far.
  */
-/** Of posts a time, of daily metrics a day. */
-const position = Type.Union([Timestamp(), Type.String({ format: "date" })]);
-
 const state = Type.Object(
   {
     cursors: Type.Optional(Type.Record(Type.String(), position)),

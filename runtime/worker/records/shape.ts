@@ -1,6 +1,6 @@
 /**
  * A JSON Schema as the record writer needs it: a list of alternatives of which a value must fit
- * one. `record-schema.ts` makes it of a schema.
+ * one. `schema.ts` makes it of a schema.
  */
 import { isJsonEqual } from "../../wire/exact-json.ts";
 import type { TextTest } from "./formats.ts";

@@ -1,6 +1,6 @@
 /**
  * Writes one value by its shape, whatever the shape: the general way, which the generated code of
- * record-writer.ts takes for all that it does not handle itself.
+ * value-code.ts takes for all that it does not handle itself.
  */
 import {
   isPlainObject,

@@ -1,9 +1,5 @@
 /** Places in the server's log, as `16/B374D848`. */
 
-const form = /^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/;
-
-export const isLsn = (text: string) => form.test(text);
-
 export function parseLsn(text: string): bigint {
   const [high = "0", low = "0"] = text.split("/");
   return (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
