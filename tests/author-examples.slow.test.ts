@@ -1,6 +1,6 @@
 /**
- * The examples that README.md and docs/authors.md show, as they stand there: they compile, and whole
- * connectors record from a provider and meet the kit's rules.
+ * The examples that README.md and docs/authors.md show, as they stand there: they compile, and
+ * whole connectors record from a provider and meet the kit's rules.
  */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What the compiler says. */
+/** The output of the compiler. */
 async function compile(cwd: string, ...args: string[]): Promise<string> {
   const compiler = join(root, "node_modules/typescript/bin/tsc");
   const compiling = promisify(execFile)(process.execPath, [compiler, ...args], { cwd });
@@ -62,6 +62,8 @@ async function emitDeclarations(): Promise<void> {
 
 interface Example {
   readonly page: string;
+  /** Of the connector that the page shows: it may show several. */
+  readonly id: string;
   readonly name: string;
   readonly hostname: string;
   readonly config: Record<string, string>;
@@ -76,9 +78,29 @@ const tickets = Array.from({ length: 7 }, (_, index) => ({
   updated_at: day(index + 1),
 }));
 
+const boards = ["backlog", "ready", "doing", "review", "done"].map((id) => ({
+  id,
+  name: `Board ${id}`,
+}));
+/** Each board has some, one three pages of them; later boards have older ones too. */
+const cards = [0, 2, 1, 2, 3, 2, 4, 2, 2].map((board, index) => ({
+  id: index + 1,
+  board_id: boards[board]?.id,
+  title: `Card ${index + 1}`,
+  updated_at: day(((index * 5) % 9) + 1),
+}));
+
+/** A page of two rows, and the token of the next. */
+function pageOf(rows: readonly object[], query: URLSearchParams) {
+  const start = Number(atob(query.get("cursor") ?? "") || 0);
+  const next = start + 2 < rows.length ? btoa(String(start + 2)) : null;
+  return { items: rows.slice(start, start + 2), next };
+}
+
 const examples: readonly Example[] = [
   {
     page: "README.md",
+    id: "conn_quotes",
     name: "quotes",
     hostname: "api.example.com",
     config: { api_token: token },
@@ -89,6 +111,7 @@ const examples: readonly Example[] = [
   },
   {
     page: "docs/authors.md",
+    id: "conn_tickets",
     name: "tickets",
     hostname: "acme.example.com",
     config: { account: "acme", api_token: token },
@@ -104,6 +127,24 @@ const examples: readonly Example[] = [
       };
     },
   },
+  {
+    page: "docs/authors.md",
+    id: "conn_boards",
+    name: "boards",
+    hostname: "boards.example.com",
+    config: { api_token: token },
+    answer({ path, query }) {
+      if (path === "/v1/boards") return pageOf(boards, query);
+      const [, board] = /^\/v1\/boards\/(\w+)\/cards$/.exec(path) ?? [];
+      if (!boards.some(({ id }) => id === board)) return undefined;
+      const since = query.get("updated_since") ?? "";
+      const found = cards.filter((card) => card.board_id === board && card.updated_at >= since);
+      return pageOf(
+        found.map(({ board_id, ...card }) => card),
+        query,
+      );
+    },
+  },
 ];
 
 const wholeConnector = "export default defineSource(";
@@ -114,22 +155,17 @@ async function blocksOf(page: string): Promise<readonly string[]> {
   return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block = ""]) => block);
 }
 
-async function wholeConnectorOf(page: string): Promise<string> {
-  const [whole] = (await blocksOf(page)).filter((block) => block.includes(wholeConnector));
-  if (whole === undefined) throw new Error(`${page} shows no whole connector`);
+async function wholeConnectorOf({ page, id }: Example): Promise<string> {
+  const whole = (await blocksOf(page)).find((block) => block.includes(`id: "${id}"`));
+  if (whole === undefined) throw new Error(`${page} shows no whole connector ${id}`);
   return whole;
 }
 
-/** What a block that is a part of a connector stands in. */
+/** The surroundings of a block that is a part of a connector. */
 const frames = [
   {
     begins: "auth:",
     around: (part: string) => `http({ baseUrl: "https://api.example.com", ${part} })`,
-  },
-  {
-    begins: "async *read(",
-    around: (part: string) =>
-      `defineSource({ id: "conn_a", version: "1.0.0", title: "A", spec: Type.Object({}), state: Type.Object({ updated_at: Timestamp() }), streams: [{ name: "cards", schema: Type.Object({ id: Type.Integer(), board_id: Type.String(), updated_at: Timestamp() }), primaryKey: ["id"], cursorField: "updated_at", syncModes: ["full_refresh", "incremental"] }], egress: http({ baseUrl: "https://api.example.com", auth: [] }), async check() {}, ${part} })`,
   },
   {
     begins: "async ",
@@ -146,7 +182,7 @@ async function partsOf(page: string): Promise<string> {
     if (!frame) throw new Error(`${page}: there is no frame for ${part.slice(0, 40)}`);
     return `export const part${parts.indexOf(part)} = ${frame.around(part)};\n`;
   });
-  return `import { ConnectorError, checkpoint, defineSource, http, oauth2, pagesByCursor, records, Timestamp, Type } from "svc-connectors";\n${framed.join("")}`;
+  return `import { ConnectorError, defineSource, http, oauth2, Type } from "svc-connectors";\n${framed.join("")}`;
 }
 
 /** Settings of a project that has nothing but svc. */
@@ -159,12 +195,12 @@ const strict = () => ({
 
 describe.each(
   choose({ quick: examples.slice(0, 1), whole: examples }),
-)("the connector that $page shows", (example) => {
+)("the connector $name that $page shows", (example) => {
   const { page, name, hostname, config } = example;
-  const place = () => join(folder, page.replace(/\W/g, "-"));
+  const place = () => join(folder, name);
   beforeAll(async () => {
     await mkdir(place());
-    await writeFile(join(place(), "index.ts"), await wholeConnectorOf(page));
+    await writeFile(join(place(), "index.ts"), await wholeConnectorOf(example));
     await writeFile(join(place(), "parts.ts"), await partsOf(page));
   });
 
@@ -177,7 +213,7 @@ describe.each(
     expect(await compile(place(), "-p", ".")).toBe("");
   });
 
-  test("is recorded, and meets the kit's rules of the core and of resuming", async () => {
+  test("is recorded, and meets the kit's rules", async () => {
     await using server = await startServer({ hostname, answer: (one) => answerOf(example, one) });
     await recordExample(place(), name, config, { seams: server.seams });
     const { failed, passed } = await tryRules(place());
@@ -193,7 +229,7 @@ test("a connector whose provider is on this machine is recorded and tried as wel
   const place = join(folder, "local");
   await mkdir(place);
   await using provider = await listen(example);
-  const declared = (await wholeConnectorOf(example.page)).replace(
+  const declared = (await wholeConnectorOf(example)).replace(
     "https://{account}.example.com/api",
     `http://127.0.0.1:${provider.port}/api`,
   );
@@ -214,7 +250,7 @@ test("a connector whose provider is on this machine is recorded and tried as wel
   expect(passed).toBeGreaterThan(20);
 });
 
-/** What the provider of an example answers. */
+/** The answer of an example's provider. */
 function answerOf(example: Example, request: SimulatedRequest): Answer {
   const isKnown = request.headers.authorization === `Bearer ${token}`;
   const found = isKnown ? example.answer(request) : { error: "unauthorized" };
@@ -258,10 +294,18 @@ const recordExample = (
     ...way,
   });
 
-/** Rules of the core and of resuming: those that did not pass, with their problems, and how many did. */
+/**
+ * Rules of every profile but OAuth: those that did not pass, with their problems, and how many did.
+ */
 async function tryRules(cwd: string) {
   await using kit = await openKit({
-    ...{ connector: ".", cwd, kind: "module", profiles: ["core", "resumable"], rules: [] },
+    ...{
+      connector: ".",
+      cwd,
+      kind: "module",
+      profiles: ["core", "resumable", "resilient"],
+      rules: [],
+    },
     ...{ seed: 1, isExhaustive: false, effort, command: "svc conformance ." },
   });
   const { rules } = await kit.run();
