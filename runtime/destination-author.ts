@@ -84,6 +84,7 @@ export {
   type Taken,
   toSqlName,
 } from "./destination/names.ts";
+export { createNulledCounts, type NulledCounts } from "./destination/nulled-counts.ts";
 export { createCommitPace } from "./destination/pace.ts";
 export {
   destinationModeOf,

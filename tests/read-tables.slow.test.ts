@@ -1,4 +1,7 @@
-/** `svc read` of a real PostgreSQL server into a DuckDB file: rows that go, and tables read together. */
+/**
+ * `svc read` of a real PostgreSQL server into a DuckDB file: rows that go, and tables read
+ * together.
+ */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -81,6 +84,22 @@ describe.skipIf(findPostgres() === undefined)("tables of PostgreSQL", () => {
     const refused = await read("shop.duckdb", ...incremental, "--detect-deletes", "soft");
     expect(refused).toMatchObject({ code: 1, said: { error: { code: "DELETES_REFUSED" } } });
     expect(await gone()).toEqual([[2]]);
+  });
+
+  test.each([
+    "a folder of lines",
+    ".duckdb",
+    ".parquet",
+    ".arrow",
+  ])("numbers without end are null in %s, each is counted, and the read says so", async (form) => {
+    const table = `endless_${form.replaceAll(/\W/g, "_")}`;
+    const out = form.startsWith(".") ? `${table}${form}` : table;
+    await database.query(`CREATE TABLE ${table} (id int PRIMARY KEY, open numeric, money numeric(12,2), whole numeric(10,0), wide numeric(30,0));
+      INSERT INTO ${table} SELECT i, i, i, i, i FROM generate_series(1, 10) i;
+      INSERT INTO ${table} SELECT i, 'NaN', 'NaN', 'NaN', 'NaN' FROM generate_series(11, 30) i;
+      INSERT INTO ${table} VALUES (31, 'Infinity', NULL, NULL, NULL)`);
+    const done = await read(out, "--streams", `public.${table}`);
+    expect(done).toMatchObject({ code: 0, said: { rows: 31, nulled_values: 81 } });
   });
 
   test("tables that are read at the same time are each whole, with what failed beside them told", async () => {

@@ -26,7 +26,8 @@ async function runLeavingOut(
     if (fields.length > 0) leftOut.onEvent({ type: "dropped", stream: "orders", fields });
     const stream = { stream: "orders", status: "complete" as const, recordCount: 9, nulledCount };
     const summary = { streams: [stream] } as unknown as ReadSummary;
-    const attempt = { job, services: api.control.services } as unknown as JobAttempt;
+    const log = () => undefined;
+    const attempt = { job, services: api.control.services, log } as unknown as JobAttempt;
     await leftOut.note(api.db, attempt, pipeline, summary);
   });
   await tell(api);

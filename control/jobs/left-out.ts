@@ -25,7 +25,7 @@ export function createLeftOut(): LeftOut {
     onEvent(event) {
       if (event.type === "dropped") columns.set(event.stream, event.fields);
     },
-    async note(db, { job, services }, pipelineId, summary) {
+    async note(db, { job, services, log }, pipelineId, summary) {
       const left_out = (summary?.streams ?? [])
         .map(({ stream, nulledCount }) => ({
           stream,
@@ -35,6 +35,12 @@ export function createLeftOut(): LeftOut {
         .filter(({ values, columns }) => values > 0 || columns.length > 0)
         .slice(0, maxNamed);
       if (left_out.length === 0) return;
+      for (const { stream, values } of left_out)
+        if (values > 0)
+          log("warn", "Values that did not fit were left empty; see _svc_meta.", {
+            stream,
+            values,
+          });
       await noteFact(db, {
         workspaceId: job.workspace_id,
         type: "pipeline.degraded",

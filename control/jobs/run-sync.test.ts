@@ -216,6 +216,44 @@ describe("a sync", () => {
     ]);
   });
 
+  test("tells of values that the destination cannot hold: in the log, and once as an event", async () => {
+    const pipeline = await pipelineOf(["email_lists"]);
+    const [lists] = catalog.filter(({ name }) => name === "email_lists") as [CatalogStream];
+    const schema = lists.json_schema as { readonly properties: Record<string, object> };
+    const decimal = { type: "number", airbyte_type: "big_number", precision: 12, scale: 2 };
+    const properties = { ...schema.properties, name: decimal };
+    // Both rows come with each of the two pages.
+    const endless = createSyncRunner({
+      ...host,
+      discover: async () => [{ ...lists, json_schema: { ...lists.json_schema, properties } }],
+      async read(reference, request, { writeBatch: _, ...sink }, options) {
+        const rows = Buffer.from('{"uuid":"a","name":"NaN"}\n{"uuid":"b","name":"-Infinity"}\n');
+        return host.read(
+          reference,
+          request,
+          { ...sink, write: (stream) => sink.write(stream, rows, 2) },
+          options,
+        );
+      },
+    });
+    const job = await run(pipeline, {}, endless);
+    expect(job).toMatchObject({ status: "succeeded", failure: null });
+    const sql = "SELECT uuid FROM _svc_email_lists WHERE name IS NULL ORDER BY uuid";
+    expect(await queryDestination(api, pipeline.destinationId, sql)).toEqual([["a"], ["b"]]);
+    expect(await messages(job.id)).toContain(
+      "Values that did not fit were left empty; see _svc_meta.",
+    );
+    const facts = await api.db
+      .selectFrom("event_facts")
+      .select("facts")
+      .where("type", "=", "pipeline.degraded")
+      .where("subject_id", "=", pipeline.id)
+      .execute();
+    expect(facts).toMatchObject([
+      { facts: { job_id: job.id, left_out: [{ stream: "email_lists", values: 4, columns: [] }] } },
+    ]);
+  });
+
   test("goes on from the state of the one before, unless all is wanted anew", async () => {
     const pipeline = await pipelineOf(["campaigns"]);
     await run(pipeline);

@@ -135,7 +135,7 @@ const toLog =
     if (isWhole || level === "warn") attempt.log(level, eventText(event));
   };
 
-/** What people are told of besides the rows. */
+/** Notes for people, besides the rows. */
 interface Notes {
   readonly leftOut: LeftOut;
   readonly changedColumns: ChangedColumns;
@@ -262,6 +262,7 @@ function observe(
       closing ??= ofDestination(sink.close());
       return closing;
     },
+    nulledCount: (stream) => sink.nulledCount?.(stream) ?? 0,
   };
 }
 
@@ -308,7 +309,7 @@ async function conclude(
   if (restarting.length > 0) await noteRestarted(db, pipeline.id, selectionVersion, completed);
   if (origin === "source") await noteOutcome(db, source.credential, summary?.error?.code, at);
   if (summary?.status === "cancelled" || comparison.isCancelled) return { status: "cancelled" };
-  // What may pass is worth another attempt, also beside what will not.
+  // A failure that may pass is worth another attempt, also beside one that will not.
   const first = failed.find(({ failure }) => failure.retryable) ?? failed[0];
   if (!first) return { status: "succeeded" };
   const { failure, retryAfterMs } = first;

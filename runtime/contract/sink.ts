@@ -36,6 +36,12 @@ export interface Sink {
   status(stream: StreamDescriptor, status: StreamStatus): Promise<void>;
   /** After the last call, also when the read failed. */
   close(): Promise<void>;
+  /**
+   * How many values of the stream came and are null where they went, because nothing there holds
+   * them: NaN in a decimal. Of all rows that were committed, also of those that others replaced.
+   * Asked after `close`, so that people are told. A sink without it holds whatever comes.
+   */
+  nulledCount?(stream: StreamDescriptor): number;
 }
 
 export type StreamStatus = "started" | "complete" | "incomplete";

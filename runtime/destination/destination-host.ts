@@ -52,7 +52,10 @@ export interface DestinationHost {
     command: WriteCommand,
     options?: DestinationOptions,
   ): Promise<OpenDestination>;
-  /** @throws DELETES_REFUSED when it cannot compare keys, and as the destination's `compareKeys` says */
+  /**
+   * @throws DELETES_REFUSED when it cannot compare keys, and as the destination's `compareKeys`
+   * says
+   */
   compareKeys(
     destination: ConnectorReference,
     config: JsonObject,
@@ -151,6 +154,7 @@ function sanitizing<Given extends Sink>(
     checkpoint: (stream, state, rowCount) => safe(() => sink.checkpoint(stream, state, rowCount)),
     status: (stream, status) => safe(() => sink.status(stream, status)),
     close: () => safe(() => sink.close()),
+    nulledCount: (stream) => sink.nulledCount?.(stream) ?? 0,
   };
 }
 

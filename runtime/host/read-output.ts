@@ -1,4 +1,4 @@
-/** What a worker gives while it reads: checked, filtered, counted, and handed on to the sink. */
+/** The output of a worker while it reads: checked, filtered, counted, and handed on to the sink. */
 import { createBatchHasher } from "../batches/hash-columns.ts";
 import {
   type BatchInspector,
@@ -27,15 +27,16 @@ export interface StreamProgress {
   /** Puts hashes in the place of the values that may not leave in plain. */
   readonly hash: (batch: Batch) => Batch;
   readonly render: LineRenderer;
-  /** What the worker has said of it: a stream begins once, and says nothing after its end. */
+  /** The worker's word for it: a stream begins once, and says nothing after its end. */
   phase: "waiting" | "started" | "ended";
   status: "incomplete" | "complete";
   recordCount: number;
   sinceCheckpoint: number;
-  /** Values of batches that the sink's lines could not say. */
+  /** Values of batches that the sink's lines could not say, or its place not hold. */
   unsaidCount: number;
   /** Of its last state. */
   stateBytes: number;
+  /** Values that the worker left out. */
   nulledCount: number;
   error?: ConnectorError;
 }
@@ -111,7 +112,7 @@ export function createReadOutput(
 
   async function end(progress: StreamProgress, message: JsonObject): Promise<void> {
     progress.phase = "ended";
-    progress.nulledCount = countOf(message.nulledCount) + progress.unsaidCount;
+    progress.nulledCount = countOf(message.nulledCount);
     emitDropped(run, message, progress, emit);
     if (message.status === "complete") progress.status = "complete";
     else if (message.status === "incomplete")

@@ -4,7 +4,7 @@ import type { ReadSummary, StreamSummary } from "../contract/host.ts";
 import type { ReadOutput, StreamProgress } from "./read-output.ts";
 import type { Run } from "./run.ts";
 
-/** What came of a read. @param failure that of the run as a whole */
+/** The summary of a read. @param failure that of the run as a whole */
 export function summarize(
   run: Run,
   { streams, byteCount }: ReadOutput,
@@ -18,7 +18,7 @@ export function summarize(
     recordCount: sum(({ recordCount }) => recordCount),
     byteCount,
     requestCount: run.broker.requestCount,
-    nulledCount: sum(({ nulledCount }) => nulledCount),
+    nulledCount: sum(({ nulledCount, unsaidCount }) => nulledCount + unsaidCount),
     redactedCount: run.secrets.hitCount,
     streams: streams.map(toStreamSummary),
     ...(error ? { error: error.toRecord() } : {}),
@@ -30,6 +30,7 @@ function toStreamSummary({
   status,
   recordCount,
   nulledCount,
+  unsaidCount,
   error,
 }: StreamProgress): StreamSummary {
   const stream = streamLabel(request.stream);
@@ -37,7 +38,7 @@ function toStreamSummary({
     stream,
     status,
     recordCount,
-    nulledCount,
+    nulledCount: nulledCount + unsaidCount,
     ...(error ? { error: error.toRecord(stream) } : {}),
   };
 }

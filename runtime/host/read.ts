@@ -59,6 +59,8 @@ export async function read(
       failure ??= run.sanitizeError(error);
     });
   }
+  for (const progress of output.streams)
+    progress.unsaidCount += sink.nulledCount?.(progress.request.stream) ?? 0;
   return summarize(run, output, failure);
 }
 

@@ -21,7 +21,8 @@ import type { Table } from "./tables.ts";
 const flushBytes = 32 * 1024 * 1024;
 
 /**
- * Appends rows to a table. Part of a transaction.
+ * Appends rows to a table. Part of a transaction. Gives how many values are null there because the
+ * type of their column has none like them.
  * @param tableColumns all of the table, in its order; those of no property are null
  * @throws an error of DuckDB when a text cannot be cast to the type of its column
  */
@@ -32,13 +33,16 @@ export async function appendRows(
   columns: readonly Column[],
   batches: AsyncIterable<StagedBatch>,
   stamp: Stamp,
-): Promise<void> {
+): Promise<number> {
   const appender = await connection.createAppender(table.name, table.schema, table.database);
   try {
     const rows = createRowWriter(await openTarget(appender, tableColumns), columns, stamp);
     let sinceFlush = 0;
+    let nulledCount = 0;
     for await (const batch of batches) {
-      sinceFlush += rows.write(batch);
+      const written = rows.write(batch);
+      nulledCount += written.nulledCount;
+      sinceFlush += written.byteCount;
       if (sinceFlush >= flushBytes) {
         appender.flushSync();
         sinceFlush = 0;
@@ -46,8 +50,9 @@ export async function appendRows(
       await eventLoopTurn();
     }
     appender.closeSync();
+    return nulledCount;
   } catch (error) {
-    // What is left in it must not be flushed when it is collected.
+    // Rows that are left in it must not be flushed when it is collected.
     appender.clear();
     throw error;
   }
@@ -96,6 +101,11 @@ async function openTarget(
   };
 }
 
+interface Written {
+  readonly byteCount: number;
+  readonly nulledCount: number;
+}
+
 function createRowWriter(
   { tableColumns, chunkOf, append }: Target,
   columns: readonly Column[],
@@ -110,7 +120,7 @@ function createRowWriter(
 
   return {
     /** Gives about how many bytes it takes. */
-    write({ rowCount, columns: given, meta }: StagedBatch): number {
+    write({ rowCount, columns: given, meta }: StagedBatch): Written {
       const values = new Map(given.map((column) => [column.name, column]));
       const fitted = tableColumns.map(({ name, type }) => {
         const column = byName.get(name.toLowerCase());
@@ -134,7 +144,13 @@ function createRowWriter(
         });
         append(chunk);
       }
-      return fitted.reduce((sum, one) => sum + (one ? bytesOf(one, rowCount) : 0), rowCount * 32);
+      return {
+        byteCount: fitted.reduce(
+          (sum, one) => sum + (one ? bytesOf(one, rowCount) : 0),
+          rowCount * 32,
+        ),
+        nulledCount: fitted.reduce((sum, one) => sum + (one?.nulled?.length ?? 0), 0),
+      };
     },
   };
 }

@@ -611,6 +611,7 @@ describe("what a column cannot hold widens it", () => {
     await sink.status({ name }, "complete");
     await sink.close();
     const location = sink.location({ name });
+    expect(sink.nulledCount?.({ name })).toBe(2);
     expect(await texts(location)).toEqual(["1.50", null, null, null]);
     const fields = (await texts(location, "_svc_meta")).map((meta) =>
       meta === null || meta === undefined
@@ -618,6 +619,35 @@ describe("what a column cannot hold widens it", () => {
         : JSON.parse(meta).changes.map(({ field }: { field: string }) => field),
     );
     expect(fields).toEqual([[], ["v"], [], ["w", "v"]]);
+  });
+
+  test.each([
+    "append_dedup",
+    "append",
+  ] as const)("of a stream whose rows are written as %s, each value that is null is counted once, as far as rows are kept", async (into) => {
+    const name = `b${count++}`;
+    const properties = { id: { type: "integer" }, v: decimal(12, 2) };
+    const stream = describeStream(properties, { name, into, key: ["id"] });
+    const sink = await place.write({ owner: name, jobId: "job", fence: 1, streams: [stream] });
+    await sink.status({ name }, "started");
+    // So many that they are looked at by their keys first.
+    const rowCount = 3_000;
+    const rows = (value: string) => [
+      columnOf(
+        "id",
+        { kind: "integer", encoding: "int32" },
+        Array.from({ length: rowCount }, (_, row) => row),
+      ),
+      columnOf("v", { kind: "number", encoding: "number" }, Array(rowCount).fill(value)),
+    ];
+    for (const value of ["NaN", "1.5", "Infinity"])
+      await sink.writeBatch?.({ name }, { rowCount, columns: rows(value), notes: [] });
+    await sink.checkpoint({ name }, { at: 1 }, 3 * rowCount);
+    await sink.writeBatch?.({ name }, { rowCount, columns: rows("NaN"), notes: [] });
+    await sink.status({ name }, "incomplete");
+    await sink.close();
+    expect(sink.nulledCount?.({ name })).toBe(2 * rowCount);
+    expect(sink.nulledCount?.({ name: "another" })).toBe(0);
   });
 });
 

@@ -1,7 +1,7 @@
 /** How staged rows and what is known of them become durable: together, under the fence. */
 import { ConnectorError, type JsonValue } from "svc-connectors";
 import type { TableColumn } from "./columns.ts";
-import { loadRows, widenTexts, widenToRows } from "./load.ts";
+import { type Loaded, loadRows, nothingLoaded, widenTexts, widenToRows } from "./load.ts";
 import { deduplicate, mergeByOtherKeys, mergedBy, moveTombstones } from "./merge.ts";
 import type { OpenStream } from "./open-stream.ts";
 import { areRepeated } from "./repeated.ts";
@@ -39,13 +39,14 @@ export async function load(
   const { columns, stage, hasTable } = stream;
   for (;;) {
     try {
-      let filled: Filled = { tableColumns: [], isChanged: false };
+      let filled: Filled = { tableColumns: [], ...nothingLoaded };
       await inFencedTransaction(writing, async () => {
         await steps.before?.();
         filled = await fill(writing, stream, target);
         await steps.after(filled.isChanged);
       });
       stream.tableColumns = filled.tableColumns;
+      writing.nulled.add(stream.saved.stream, filled.nulledCount);
       if (filled.isChanged) writing.unwritten.columnCount += filled.tableColumns.length;
       return;
     } catch (error) {
@@ -58,9 +59,8 @@ export async function load(
   }
 }
 
-interface Filled {
+interface Filled extends Loaded {
   readonly tableColumns: readonly TableColumn[];
-  readonly isChanged: boolean;
 }
 
 /** Makes or aligns the table, and brings the staged rows into it. */
@@ -76,10 +76,16 @@ async function fill(writing: Writing, stream: OpenStream, target: Table): Promis
   else if (isMergedAnew) await deduplicate(connection, target, columns, merge);
   const to = { table: target, tableColumns, isNew: !hasTable };
   const stamp = { extractedAtMs: clock.now(), jobId: command.jobId };
-  const isFilled =
-    stage.rowCount > 0 && (await loadRows(connection, to, columns, stage, merge, stamp));
+  const loaded =
+    stage.rowCount > 0
+      ? await loadRows(connection, to, columns, stage, merge, stamp)
+      : nothingLoaded;
   stream.hasTable = true;
-  return { tableColumns, isChanged: isChanged || isMergedAnew === true || isFilled };
+  return {
+    tableColumns,
+    isChanged: isChanged || isMergedAnew === true || loaded.isChanged,
+    nulledCount: loaded.nulledCount,
+  };
 }
 
 /** Makes the table, or widens it, so that it holds what is there and what is staged. */
@@ -87,7 +93,7 @@ async function fitTable(
   connection: Writing["connection"],
   { columns, stage, hasTable, tableColumns: known }: OpenStream,
   target: Table,
-): Promise<Filled> {
+): Promise<Omit<Filled, "nulledCount">> {
   if (!hasTable) {
     widenToRows(columns, stage);
     return { tableColumns: await createTable(connection, target, columns), isChanged: true };

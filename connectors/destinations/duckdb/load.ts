@@ -16,9 +16,18 @@ export interface LoadTarget {
   readonly isNew: boolean;
 }
 
+export interface Loaded {
+  /** The table is another one now. */
+  readonly isChanged: boolean;
+  /** Values that no type of their column could hold. */
+  readonly nulledCount: number;
+}
+
+/** What is loaded where there is nothing to load. */
+export const nothingLoaded: Loaded = { isChanged: false, nulledCount: 0 };
+
 /**
- * Loads the staged rows: added as they are, or merged by their key. Part of a transaction. Gives
- * whether the table is another one now.
+ * Loads the staged rows: added as they are, or merged by their key. Part of a transaction.
  */
 export async function loadRows(
   connection: DuckDBConnection,
@@ -27,16 +36,21 @@ export async function loadRows(
   stage: Stage,
   merge: MergeColumns | undefined,
   stamp: Stamp,
-): Promise<boolean> {
-  const fill = (into: Table, of: readonly TableColumn[]) =>
-    appendRows(connection, into, of, columns, stage.batches(), stamp);
+): Promise<Loaded> {
+  let nulledCount = 0;
+  // A merge looks at the keys alone first: the last time all columns come.
+  const fill = async (into: Table, of: readonly TableColumn[]) => {
+    nulledCount = await appendRows(connection, into, of, columns, stage.batches(), stamp);
+  };
   const append = () => fill(table, tableColumns);
   if (merge) {
     const { rowCount } = stage;
-    return mergeRows(connection, table, columns, merge, { rowCount, isFirst: isNew, fill, append });
+    const rows = { rowCount, isFirst: isNew, fill, append };
+    const isChanged = await mergeRows(connection, table, columns, merge, rows);
+    return { isChanged, nulledCount };
   }
   await append();
-  return true;
+  return { isChanged: true, nulledCount };
 }
 
 /** Adds all rows of a copy to the table that it was built beside. Part of a transaction. */

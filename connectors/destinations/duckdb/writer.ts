@@ -4,6 +4,7 @@ import { ConnectorError } from "svc-connectors";
 import {
   columnNames,
   createCommitPace,
+  createNulledCounts,
   type DestinationSink,
   type DestinationStream,
   descriptorOf,
@@ -51,7 +52,8 @@ export async function openWriter(
     const pace = createCommitPace(clock);
     const unwritten = { columnCount: 0 };
     const remembered = { byteCount: 0 };
-    return createSink({ database, command, clock, pace, unwritten, remembered, ...opened });
+    const nulled = createNulledCounts();
+    return createSink({ database, command, clock, pace, unwritten, remembered, nulled, ...opened });
   } catch (error) {
     await database[Symbol.asyncDispose]();
     throw error;
@@ -139,6 +141,7 @@ function createSink(writing: Writing): DestinationSink {
         await database[Symbol.asyncDispose]();
       }
     },
+    nulledCount: writing.nulled.of,
   };
 }
 

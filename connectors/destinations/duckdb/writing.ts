@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Clock } from "svc-connectors";
-import type { createCommitPace, WriteCommand } from "svc-connectors/destination";
+import type { createCommitPace, NulledCounts, WriteCommand } from "svc-connectors/destination";
 import type { Database } from "./database.ts";
 import { type SavedTable, saveTable } from "./state.ts";
 
@@ -19,11 +19,16 @@ export interface Writing {
   readonly unwritten: { columnCount: number };
   /** Bytes of rows that were written since DuckDB was told to forget them. */
   readonly remembered: { byteCount: number };
+  /** Values of rows that are committed. */
+  readonly nulled: NulledCounts;
 }
 
 export const nowText = ({ clock }: Writing): string => new Date(clock.now()).toISOString();
 
-/** Does the work in one transaction that a writer with a higher fence ends. @throws OUTPUT_FENCED */
+/**
+ * Does the work in one transaction that a writer with a higher fence ends.
+ * @throws OUTPUT_FENCED
+ */
 export const inFencedTransaction = (
   { database, connection, checkFence }: Pick<Writing, "database" | "connection" | "checkFence">,
   work: () => Promise<void>,

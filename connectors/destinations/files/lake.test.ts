@@ -1,8 +1,12 @@
-/** What is in the folder: partitions, files of small syncs, files that do not count any more, and what happens to a store that is no good. */
+/**
+ * The contents of the folder: partitions, files of small syncs, files that do not count any more;
+ * and stores that are no good.
+ */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { columnOf } from "../../../fixtures/batches.ts";
 import { describeStream } from "../../../tests/destination-behaviour.ts";
 import { openFilesPlace } from "../../../tests/files-place.ts";
 import { createFolderStore } from "./folder-store.ts";
@@ -54,6 +58,28 @@ const keyed = (name: string) =>
 const range = (from: number, count: number) => Array.from({ length: count }, (_, at) => from + at);
 
 describe("files", () => {
+  test("have null for NaN in a decimal, and each is counted", async () => {
+    const decimal = { type: "number", airbyte_type: "big_number", precision: 12, scale: 2 };
+    const name = "endless";
+    const stream = describeStream({ id: integer, v: decimal }, { name });
+    const sink = await place.write({ owner: name, jobId: "job", fence: 1, streams: [stream] });
+    await sink.status({ name }, "started");
+    const columns = [
+      columnOf("id", { kind: "integer", encoding: "int32" }, [1, 2, 3]),
+      columnOf("v", { kind: "number", encoding: "number" }, ["1.5", "NaN", "-Infinity"]),
+    ];
+    await sink.writeBatch?.({ name }, { rowCount: 3, columns, notes: [] });
+    await sink.checkpoint({ name }, { at: 1 }, 3);
+    await sink.status({ name }, "complete");
+    await sink.close();
+    expect(await place.sql(`SELECT v FROM ${sink.location({ name })} ORDER BY id`)).toEqual([
+      ["1.50"],
+      [null],
+      [null],
+    ]);
+    expect(sink.nulledCount?.({ name })).toBe(2);
+  });
+
   test("are those that the manifest names, and people read them with nothing but it", async () => {
     await sync(place, "people", keyed("people"), range(0, 50));
     await sync(place, "people", keyed("people"), range(40, 20));

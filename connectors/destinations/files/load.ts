@@ -2,7 +2,7 @@
 import { ConnectorError } from "svc-connectors";
 import { ownColumns, quoteName } from "svc-connectors/destination";
 import { type Column, columnTypes, type TableColumn } from "../duckdb/columns.ts";
-import { loadRows, widenTexts, widenToRows } from "../duckdb/load.ts";
+import { loadRows, nothingLoaded, widenTexts, widenToRows } from "../duckdb/load.ts";
 import { deduplicate, type MergeColumns, mergeByOtherKeys, mergedBy } from "../duckdb/merge.ts";
 import { type Table, tableName, widenToTable } from "../duckdb/tables.ts";
 import { exportFiles, exportSelect, type Target } from "./files.ts";
@@ -19,8 +19,8 @@ const small = { bytes: 8 * 1024 * 1024, count: 16 } as const;
 const rows: Omit<Table, "database"> = { schema: "main", name: "_rows" };
 
 /**
- * Writes the staged rows to files beside those of `base`; files whose rows they replace, or that lack
- * room in a column, are written anew. Nobody sees them yet.
+ * Writes the staged rows to files beside those of `base`; files whose rows they replace, or that
+ * lack room in a column, are written anew. Nobody sees them yet.
  * @param base undefined: there are no rows
  */
 export async function toFiles(
@@ -45,7 +45,7 @@ async function attempt(
   stream: OpenStream,
   base: SavedFiles | undefined,
 ): Promise<FileSet> {
-  const { database, connection, command, lake } = writing;
+  const { database, connection, command, lake, nulled } = writing;
   const { columns, stage, merge, ordered } = stream;
   const before = base?.columns ?? [];
   const known = base?.files ?? [];
@@ -74,9 +74,11 @@ async function attempt(
     else if (isMergedAnew) await deduplicate(connection, table, columns, merge);
     const to = { table, tableColumns: after, isNew: read.length === 0 };
     const stamp = { extractedAtMs: lake.clock.now(), jobId: command.jobId };
-    const isChanged =
-      stage.rowCount > 0 && (await loadRows(connection, to, columns, stage, merge, stamp));
-    const isAnother = isChanged || isWidened || isMergedAnew;
+    const loaded =
+      stage.rowCount > 0
+        ? await loadRows(connection, to, columns, stage, merge, stamp)
+        : nothingLoaded;
+    const isAnother = loaded.isChanged || isWidened || isMergedAnew;
     const job = read.length === 0 ? command.jobId : "";
     const target = targetOf(writing, stream, merge, job);
     const made = isAnother ? await exportFiles(reader, table, target) : read;
@@ -84,6 +86,7 @@ async function attempt(
     await connection.run(`DROP TABLE ${tableName(table)}`);
     const gone = new Set(read);
     const files = [...known.filter((file) => !gone.has(file)), ...made];
+    nulled.add(stream.saved.stream, loaded.nulledCount);
     return { columns: after, files, tombstones };
   });
 }

@@ -6,6 +6,7 @@ import {
   changedTypes,
   columnNames,
   createCommitPace,
+  createNulledCounts,
   type DestinationSink,
   type DestinationStream,
   descriptorOf,
@@ -55,7 +56,9 @@ export async function openWriter(lake: Lake, command: WriteCommand): Promise<Des
     const database = await openDatabase(path);
     const connection = await database.connect();
     const pace = createCommitPace(lake.clock);
-    return createSink({ lake, manifest, database, connection, tables, command, pace }, path);
+    const nulled = createNulledCounts();
+    const writing = { lake, manifest, database, connection, tables, command, pace, nulled };
+    return createSink(writing, path);
   } catch (error) {
     throw duckdbFailed(error);
   }
@@ -139,7 +142,7 @@ function createSink(writing: Writing, path: string): DestinationSink {
     }
   }
 
-  /** What an open decimal is, its first values say. */
+  /** The types before the rows; without those of open decimals, which their first values decide. */
   const typesBefore = ({ saved, columns }: OpenStream) =>
     typesByName(saved.current?.columns ?? columns.filter(({ type }) => type !== openDecimal));
 
@@ -194,6 +197,7 @@ function createSink(writing: Writing, path: string): DestinationSink {
         await rm(dirname(path), { recursive: true, force: true });
       }
     },
+    nulledCount: writing.nulled.of,
   };
 }
 

@@ -4,6 +4,7 @@ import {
   type createCommitPace,
   type DestinationStream,
   destinationModeOf,
+  type NulledCounts,
   streamKey,
   type TypesByName,
   type WriteCommand,
@@ -29,6 +30,8 @@ export interface Writing {
   readonly tables: Map<string, SavedTable>;
   readonly command: WriteCommand;
   readonly pace: ReturnType<typeof createCommitPace>;
+  /** Values of rows that became files. */
+  readonly nulled: NulledCounts;
 }
 
 /** A stream that is being written. */
@@ -52,7 +55,7 @@ export interface Covered {
   readonly state: JsonValue | undefined;
 }
 
-/** What is known of a copy besides its files. */
+/** The description of a copy, without its files. */
 export type Description = Omit<SavedFiles, "columns" | "files" | "tombstones">;
 
 export function describe(

@@ -6,6 +6,8 @@ export interface Rows {
   readonly format: "text" | "binary";
   readonly bytes: Buffer;
   readonly types: readonly ColumnType[];
+  /** Values that are null because the type of their column has none like them. */
+  readonly nulledCount?: number;
 }
 
 /** The columns with the types that rows were encoded for. */

@@ -7,6 +7,7 @@ import { ConnectorError } from "svc-connectors";
 import {
   changedTypes,
   createCommitPace,
+  createNulledCounts,
   type DestinationSink,
   descriptorOf,
   type Generation,
@@ -50,13 +51,18 @@ export async function openWriter(
     await session.close();
     throw ctx.signal.aborted ? new ConnectorError("CANCELLED") : toFailure(error);
   }
-  return createSink(createWriting(ctx, command, session), planned);
+  const nulled = createNulledCounts();
+  return createSink(createWriting({ ctx, command, nulled }, session), planned);
 }
 
-const createWriting = (ctx: PostgresContext, command: WriteCommand, session: Session): Writing => ({
+const createWriting = (
+  { ctx, command, nulled }: Pick<Writing, "ctx" | "command" | "nulled">,
+  session: Session,
+): Writing => ({
   ctx,
   command,
   session,
+  nulled,
   pace: createCommitPace(ctx.clock),
   transaction: undefined,
 });
@@ -82,7 +88,7 @@ function createSink(first: Writing, planned: ReadonlyMap<string, PlannedStream>)
   async function takeWriting(): Promise<Writing> {
     const ready = unused.pop();
     if (ready) return ready;
-    const another = createWriting(ctx, command, await openSession(ctx, sessionName(command)));
+    const another = createWriting(first, await openSession(ctx, sessionName(command)));
     sessions.push(another.session);
     return another;
   }
@@ -179,6 +185,7 @@ function createSink(first: Writing, planned: ReadonlyMap<string, PlannedStream>)
         await closeSessions();
       }
     },
+    nulledCount: first.nulled.of,
   };
 }
 
@@ -204,6 +211,7 @@ async function gather(
   stream.waiting.push(rows);
   stream.waitingBytes += rows.bytes.length;
   stream.rowCount += rowCount;
+  writing.nulled.add(stream.stream, rows.nulledCount ?? 0);
   if (stream.isFree) {
     pace.add(rowCount);
     if (stream.waitingBytes >= sendBytes) await send(writing, stream, "waiting");

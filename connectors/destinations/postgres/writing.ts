@@ -1,4 +1,4 @@
-import type { createCommitPace, WriteCommand } from "svc-connectors/destination";
+import type { createCommitPace, NulledCounts, WriteCommand } from "svc-connectors/destination";
 import type { OpenStream } from "./open-stream.ts";
 import type { Session } from "./session.ts";
 import type { PostgresContext } from "./spec.ts";
@@ -10,6 +10,8 @@ export interface Writing {
   readonly command: WriteCommand;
   readonly session: Session;
   readonly pace: ReturnType<typeof createCommitPace>;
+  /** Values of rows that came. */
+  readonly nulled: NulledCounts;
   /** The open transaction and the stream whose rows it holds. */
   transaction: { readonly of: OpenStream; readonly it: Transaction } | undefined;
 }
