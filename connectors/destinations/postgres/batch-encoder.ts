@@ -6,7 +6,7 @@
 import { ConnectorError } from "svc-connectors";
 import { type Batch, type BatchColumn, noteOf, numberAt } from "svc-connectors/destination";
 import { type BinaryColumn, type Changed, constantFields, nullColumn } from "./binary-columns.ts";
-import { createBinaryRows, rowHeadBytes } from "./binary-rows.ts";
+import { createBinaryRows } from "./binary-rows.ts";
 import { binaryColumn, jsonTexts, type ServerTypes } from "./binary-values.ts";
 import type { Column } from "./columns.ts";
 import { GrowingBytes } from "./growing-bytes.ts";
@@ -62,9 +62,9 @@ export function createBatchEncoder({
       });
       const meta = changesColumn(changes, rowCount);
       const fields = [...filled, ids, shared.at(extractedAtMs), meta];
-      const sizes = new Uint32Array(rowCount).fill(rowHeadBytes);
-      for (const field of fields) field.measure(sizes);
-      const rows = createBinaryRows(sizes, columns.length + ownFields);
+      const sizes = new Uint32Array(rowCount);
+      const ofEach = fields.reduce((sum, field) => sum + field.measure(sizes), 0);
+      const rows = createBinaryRows(sizes, ofEach, columns.length + ownFields);
       for (const field of fields) field.fill(rows);
       columns.forEach((column, index) => {
         column.type = types[index] ?? column.type;

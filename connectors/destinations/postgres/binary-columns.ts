@@ -4,8 +4,8 @@ import { type BinaryRows, type CopySource, copyPart, copySource } from "./binary
 
 /** What stands at one place of every row. */
 export interface BinaryField {
-  /** Adds the bytes that each row needs for it, the length included. */
-  measure(sizes: Uint32Array): void;
+  /** Bytes that every row needs for it, the length included; adds what single rows need besides. */
+  measure(sizes: Uint32Array): number;
   /** Writes it into each row, once all before it are written. */
   fill(rows: BinaryRows): void;
 }
@@ -25,7 +25,7 @@ const unchanged: ReadonlyMap<number, Changed> = new Map();
 const lengthBytes = 4;
 
 export const nullColumn: BinaryColumn = {
-  measure: (sizes) => addToAll(sizes, lengthBytes),
+  measure: () => lengthBytes,
   fill({ view, next, rowCount }) {
     for (let row = 0; row < rowCount; row++) {
       const at = next[row] as number;
@@ -41,7 +41,7 @@ export function constantFields(fields: Uint8Array): BinaryField {
   const source = copySource(fields);
   const { length } = fields;
   return {
-    measure: (sizes) => addToAll(sizes, length),
+    measure: () => length,
     fill(rows) {
       const { next, rowCount } = rows;
       for (let row = 0; row < rowCount; row++) {
@@ -51,10 +51,6 @@ export function constantFields(fields: Uint8Array): BinaryField {
       }
     },
   };
-}
-
-export function addToAll(sizes: Uint32Array, bytes: number): void {
-  for (let row = 0; row < sizes.length; row++) sizes[row] = (sizes[row] as number) + bytes;
 }
 
 /**
@@ -70,10 +66,10 @@ export function fixedColumn(
   const whole = lengthBytes + width;
   return {
     measure(sizes) {
-      if (validity === undefined) addToAll(sizes, whole);
-      else
-        for (let row = 0; row < sizes.length; row++)
-          sizes[row] = (sizes[row] as number) + (isValid({ validity }, row) ? whole : lengthBytes);
+      if (validity === undefined) return lengthBytes + width;
+      for (let row = 0; row < sizes.length; row++)
+        if (isValid({ validity }, row)) sizes[row] = (sizes[row] as number) + width;
+      return lengthBytes;
     },
     fill(rows) {
       put(rows);
@@ -103,14 +99,15 @@ export interface Parts {
 export function partsColumn(parts: Parts): BinaryColumn {
   const { validity, offsets, bytes, version, changed = unchanged } = parts;
   const source = copySource(bytes);
-  const before = lengthBytes + (version === undefined ? 0 : 1);
+  const versionBytes = version === undefined ? 0 : 1;
   return {
     measure(sizes) {
       for (let row = 0; row < sizes.length; row++) {
         const length = (offsets[row + 1] as number) - (offsets[row] as number);
         const isThere = validity === undefined || isValid({ validity }, row);
-        sizes[row] = (sizes[row] as number) + (isThere ? before + length : lengthBytes);
+        if (isThere) sizes[row] = (sizes[row] as number) + versionBytes + length;
       }
+      return lengthBytes;
     },
     fill: (rows) => fillParts(rows, parts, source),
     changed,

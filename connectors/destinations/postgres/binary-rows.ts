@@ -11,26 +11,29 @@ export interface BinaryRows {
   readonly next: Uint32Array;
 }
 
-/** Bytes of a row before its first value. */
-export const rowHeadBytes = 2;
+const headBytes = 2;
 
 /**
- * Memory for rows of these sizes, with their heads. The list of sizes becomes that of the places of
- * the next values.
+ * Memory for rows, with their heads.
+ * @param sizes of the rows beyond `ofEach`; becomes the list of the places of their next values
  */
-export function createBinaryRows(sizes: Uint32Array, fieldCount: number): BinaryRows {
-  let total = 0;
-  for (const size of sizes) total += size;
-  const bytes = Buffer.allocUnsafeSlow(total);
-  const view = new DataView(bytes.buffer);
+export function createBinaryRows(
+  sizes: Uint32Array,
+  ofEach: number,
+  fieldCount: number,
+): BinaryRows {
+  const rowCount = sizes.length;
   let at = 0;
-  for (let row = 0; row < sizes.length; row++) {
-    view.setInt16(at, fieldCount);
-    const size = sizes[row] as number;
-    sizes[row] = at + rowHeadBytes;
+  for (let row = 0; row < rowCount; row++) {
+    const size = headBytes + ofEach + (sizes[row] as number);
+    sizes[row] = at + headBytes;
     at += size;
   }
-  return { rowCount: sizes.length, bytes, view, next: sizes };
+  const bytes = Buffer.allocUnsafeSlow(at);
+  const view = new DataView(bytes.buffer);
+  for (let row = 0; row < rowCount; row++)
+    view.setInt16((sizes[row] as number) - headBytes, fieldCount);
+  return { rowCount, bytes, view, next: sizes };
 }
 
 /** Bytes that are read by eight at once. */

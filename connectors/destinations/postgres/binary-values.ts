@@ -342,22 +342,44 @@ export const jsonTexts = (parts: Omit<Parts, "version">): BinaryColumn =>
  * for a number that is too long for numeric.
  */
 function mayBeRefused(texts: Buffer): boolean {
-  if (texts.includes("\\u")) return true;
-  let digits = 0;
-  for (let at = 0; at < texts.length; at++) {
-    const byte = texts[at] as number;
-    if (byte >= 0x30 && byte <= 0x39) {
-      if (++digits > 10_000) return true;
-    } else {
-      if (digits > 0 && (byte | 0x20) === 0x65 && hasLongPower(texts, at + 1)) return true;
-      digits = 0;
-    }
+  if (texts.includes("\\u") || hasLongNumber(texts)) return true;
+  const { buffer, byteOffset, length } = texts;
+  // Four at once: most words have no letter of an exponent.
+  const words = byteOffset % 4 === 0 ? new Int32Array(buffer, byteOffset, length >> 2) : [];
+  for (let at = 0; at < words.length; at++) {
+    const word = ((words[at] as number) | 0x20202020) ^ 0x65656565;
+    if (((word - 0x01010101) & ~word & 0x80808080) === 0) continue;
+    for (let byte = at * 4; byte < at * 4 + 4; byte++) if (isLongPower(texts, byte)) return true;
+  }
+  for (let at = words.length * 4; at < length; at++) if (isLongPower(texts, at)) return true;
+  return false;
+}
+
+/** Longer runs of digits may be too long for numeric. */
+const longRun = 10_000;
+
+/** A run that is longer covers a multiple of its length. */
+function hasLongNumber(texts: Buffer): boolean {
+  for (let at = 0; at < texts.length; at += longRun) {
+    let start = at;
+    let end = at;
+    while (isDigit(texts[start - 1])) start--;
+    while (isDigit(texts[end])) end++;
+    if (end - start > longRun) return true;
   }
   return false;
 }
 
-const hasLongPower = (texts: Buffer, at: number) =>
-  /^[+-]?\d{4}/.test(texts.toString("latin1", at, at + 5));
+const isDigit = (byte: number | undefined) => byte !== undefined && byte >= 0x30 && byte <= 0x39;
+
+/** Whether an exponent of four digits or more begins there. */
+function isLongPower(texts: Buffer, at: number): boolean {
+  if (((texts[at] as number) | 0x20) !== 0x65 || !isDigit(texts[at - 1])) return false;
+  const sign = texts[at + 1];
+  const from = sign === 0x2b || sign === 0x2d ? at + 2 : at + 1;
+  for (let digit = from; digit < from + 4; digit++) if (!isDigit(texts[digit])) return false;
+  return true;
+}
 
 /** Bytes that most values of numeric take at most. */
 const usualNumericBytes = 16;
