@@ -1,6 +1,6 @@
 /**
- * Builds the console: a page and its files, whose names have a hash of what is
- * in them. Each has a compressed sibling, so that the server compresses nothing.
+ * Builds the console: a page and its files, whose names have a hash of what is in them. Each has a
+ * compressed sibling, so that the server compresses nothing.
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";

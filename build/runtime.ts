@@ -1,7 +1,7 @@
 /**
- * Bundles the runtime and TypeBox, so that a worker starts in the time
- * that a few files take instead of the 700 that TypeBox has. Types stay those that tsc wrote. What
- * the sandbox runs ends up in `worker/`, apart from the host's code.
+ * Bundles the runtime and TypeBox, so that a worker starts in the time that a few files take
+ * instead of the 700 that TypeBox has. Types stay those that tsc wrote. What the sandbox runs ends
+ * up in `worker/`, apart from the host's code.
  */
 import { readdir, rm } from "node:fs/promises";
 import { rolldown } from "rolldown";

@@ -1,8 +1,7 @@
 /**
  * Crash truth: kill -9 at seeded moments of syncs in all modes, and of jobs that clear and reset,
- * into DuckDB and PostgreSQL.
- * Whatever was killed is started again, the job goes on by itself, and the warehouse equals the
- * source. `KILLS=1000 SEED=7` is run by hand.
+ * into DuckDB and PostgreSQL. Whatever was killed is started again, the job goes on by itself, and
+ * the warehouse equals the source. `KILLS=1000 SEED=7` is run by hand.
  */
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -59,8 +59,8 @@ async function tryLimit(
   const refused = await refuse(lab, place, limit.answer, times);
   const problem = problemOf(lab, place, refused);
   if (problem === undefined) return;
-  // Other rules try how the connector handles a 429: this one asks whether it
-  // knows a limit when it sees one.
+  // Other rules try how the connector handles a 429: this one asks whether it knows a limit when it
+  // sees one.
   if (problemOf(lab, place, await refuse(lab, place, errorAnswer(lab, 429), times)) !== undefined)
     return;
   const { observation, tries } = refused;

@@ -40,8 +40,7 @@ const pageSize = 1_000;
 
 /**
  * Walks the chain of one workspace, or of all, from its first entry, or from its anchor where older
- * ones were deleted, to its end. Of each it sees one
- * moment; entries may be added meanwhile.
+ * ones were deleted, to its end. Of each it sees one moment; entries may be added meanwhile.
  * @param noted an end of the workspace's chain that was seen before. Whoever owns the database can
  * write a whole chain anew, end and all; what was noted elsewhere they cannot.
  */

@@ -143,7 +143,7 @@ export async function revokeSession(tx: Db, id: string, now: Date): Promise<read
   };
   ended.push(...(await revoke("id", [id])));
   // A statement for each generation: one that a session has made meanwhile is seen by the next.
-  // What a session has made that was left before goes too.
+  // Sessions that one has made which was left before go too.
   for (let found: readonly string[] = [id]; found.length > 0; ) {
     found = await revoke("made_by_session_id", found);
     ended.push(...found);

@@ -60,9 +60,9 @@ export interface HttpResponse {
  * "members"]`; never a URL. The host adds authentication, waits for rate limits, retries what may
  * be retried, and caps sizes and times. May be called concurrently.
  * @throws CREDENTIALS_REJECTED 401 · PERMISSION_DENIED 403 · RESOURCE_NOT_FOUND 404 and 410 ·
- * RATE_LIMITED 429 ·
- *   PROVIDER_UNAVAILABLE 5xx · REQUEST_REJECTED other 4xx · or what an error rule of the connector says ·
- *   CONNECTION_FAILED, PROVIDER_TIMEOUT, TLS_FAILED, RESPONSE_TOO_LARGE, REDIRECT_REFUSED, CANCELLED
+ * RATE_LIMITED 429 · PROVIDER_UNAVAILABLE 5xx · REQUEST_REJECTED other 4xx · or what an error rule
+ * of the connector says · CONNECTION_FAILED, PROVIDER_TIMEOUT, TLS_FAILED, RESPONSE_TOO_LARGE,
+ * REDIRECT_REFUSED, CANCELLED
  */
 export interface HttpClient {
   get(path: Path, options?: RequestOptions): Promise<HttpResponse>;

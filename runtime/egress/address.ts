@@ -127,8 +127,7 @@ export function isAllowedAddress(address: string, allowNetworks: readonly string
 /**
  * Checks the operator's list at start-up.
  * @throws CONFIG_INVALID with the path `allow_networks` when an entry is not CIDR notation, or does
- * not lie inside one block of
- *   the classes private, shared, loopback, unique-local and benchmarking
+ * not lie inside one block of the classes private, shared, loopback, unique-local and benchmarking
  */
 export function checkAllowNetworks(allowNetworks: readonly string[]): void {
   openedNetworks(allowNetworks);

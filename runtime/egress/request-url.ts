@@ -21,8 +21,8 @@ export interface BaseUrl {
  * The declared base URL for this configuration, without a slash at the end.
  * @param local whether it may be on this machine, or what stands in for it there
  * @throws LOCAL_REFUSED · BASE_URL_REFUSED a customer's URL that is not approved · CONFIG_INVALID a
- * value that does not fit into the template ·
- *   CONNECTOR_INVALID a template that gives no plain https URL
+ * value that does not fit into the template · CONNECTOR_INVALID a template that gives no plain
+ * https URL
  */
 export function resolveBaseUrl(
   baseUrl: string | ApprovedUrl,

@@ -81,8 +81,8 @@ const codesByError: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>(
 /**
  * New tokens for a refresh token. Sent once: whoever calls decides on a further try.
  * @throws REAUTHORIZATION_NEEDED the refresh token is no longer valid · CREDENTIALS_REJECTED the
- * client is not known ·
- *   RATE_LIMITED, PROVIDER_UNAVAILABLE, REQUEST_REJECTED, REDIRECT_REFUSED, RESPONSE_INVALID · as {@link Transport.exchange}
+ * client is not known · RATE_LIMITED, PROVIDER_UNAVAILABLE, REQUEST_REJECTED, REDIRECT_REFUSED,
+ * RESPONSE_INVALID · as {@link Transport.exchange}
  */
 export async function refreshTokens(
   tokenClient: TokenClient,

@@ -34,8 +34,8 @@ export interface Transport {
    * Sends a request and gives what `read` makes of the answer. Redirects are answers like any
    * other.
    * @throws CONNECTION_FAILED, PROVIDER_TIMEOUT {phase: connect, headers, body, total}, TLS_FAILED,
-   * ADDRESS_REFUSED,
-   *   HOST_UNKNOWN, RESPONSE_INVALID, CANCELLED when `signal` aborts; what `read` throws
+   * ADDRESS_REFUSED, HOST_UNKNOWN, RESPONSE_INVALID, CANCELLED when `signal` aborts; what `read`
+   * throws
    */
   exchange<T>(
     request: TransportRequest,

@@ -30,8 +30,7 @@ export const longestExactBytes = 64;
  * @param whole found in full, in plain, JSON, percent or form encoding, where no letter or digit
  * continues it, and in base64.
  * @param exact found as the complete text, as a JSON string that is not a key, as a password in a
- * URL or connection string,
- *   as a credential in a query, and on either side of HTTP Basic.
+ * URL or connection string, as a credential in a query, and on either side of HTTP Basic.
  */
 export function createShortSecrets(
   whole: readonly string[],

@@ -1,8 +1,10 @@
 /**
  * The table of contents: what the host does for each verb, one call a line.
  *
- *   take a worker → check its manifest → check the config, split off the secrets → broker    (run.ts)
- *   spec · check · discover · entities · read → filter → sink                               (the verb's file)
+ *     take a worker → check its manifest → check the config, split off the secrets → broker
+ *       (run.ts)
+ *     spec · check · discover · entities · read → filter → sink
+ *       (the verb's file)
  */
 
 import { budgets } from "../contract/budgets.ts";

@@ -48,8 +48,8 @@ const never = new AbortController().signal;
  * callback that arrives twice is refused.
  * @throws AUTHORIZATION_FAILED the callback does not fit, or the code was refused ·
  * CREDENTIALS_REJECTED the client is not known · what the token endpoint or the way to it fails
- * with
- *   (RATE_LIMITED, PROVIDER_UNAVAILABLE, REQUEST_REJECTED, RESPONSE_INVALID, REDIRECT_REFUSED, CONNECTION_FAILED, …): start anew then
+ * with (RATE_LIMITED, PROVIDER_UNAVAILABLE, REQUEST_REJECTED, RESPONSE_INVALID, REDIRECT_REFUSED,
+ * CONNECTION_FAILED, …): start anew then
  */
 export async function finishAuthorization(options: FinishOptions): Promise<GrantedAuthorization> {
   const { manifest, context, pendings, secrets, clock } = options;

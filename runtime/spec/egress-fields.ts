@@ -104,7 +104,7 @@ function authUses(auth: Auth): AuthUse[] {
 
 /**
  * Settings that the egress names must exist, and those that authenticate must be marked as secrets.
- * What stands at the end of a host must be an enum.
+ * A setting at the end of a host must be an enum.
  */
 export function fieldFaults(spec: JsonObject, egress: Egress): Fault[] {
   const faults: Fault[] = [];

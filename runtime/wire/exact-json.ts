@@ -336,8 +336,7 @@ const isNumeric = (value: unknown): value is number | bigint =>
  * The JSON text of a checkpoint's state: what `JSON.stringify` gives, with `bigint` and raw JSON
  * written exactly.
  * @throws STATE_TOO_LARGE when it is over 1 MiB, or holds what JSON cannot: undefined (except as a
- * property, which is left out),
- *   functions, NaN, cycles, instances of classes.
+ * property, which is left out), functions, NaN, cycles, instances of classes.
  */
 export function stringifyExact(state: unknown, stream: string): string {
   const refuse = (): never => {

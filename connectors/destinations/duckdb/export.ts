@@ -36,7 +36,7 @@ export async function exportParquet(path: string, table: string, file: string): 
 
 /**
  * DuckDB writes integers beyond 64 bits as doubles, which round: they are decimals here, or text.
- * What Parquet has no type for is text: its intervals have no sign and whole milliseconds.
+ * A type that Parquet lacks is text: its intervals have no sign and whole milliseconds.
  */
 export async function exactColumns(connection: DuckDBConnection, table: string): Promise<string> {
   const columns = (await connection.runAndReadAll(`DESCRIBE ${table}`)).getRowsJS();

@@ -257,7 +257,7 @@ export async function deduplicate(
  * Leaves one row per key in a table that had one for each of other keys. All of them are rows: one
  * that is marked as deleted has the values of its last change, and stays unless another one has its
  * key. Of those that are there none goes for one that is not; a key that has no value is no one's.
- * What is remembered of deletions is about the other keys. Part of a transaction.
+ * Deletions are remembered of the other keys. Part of a transaction.
  */
 export async function mergeByOtherKeys(
   connection: DuckDBConnection,

@@ -1,9 +1,8 @@
 /**
  * An array's text form as JSON: `{1,NULL,"a\"b"}` or `[0:1]={…}`. Lower bounds other than 1 are not
- * kept.
- * Not postgres-array 3.0.4: what a server sends is not trusted, and on `{"a}` that one takes memory
- * without end; its time grows with the square of an array of quoted texts; it knows no delimiter
- * but the comma, and box[] has ";".
+ * kept. Not postgres-array 3.0.4: what a server sends is not trusted, and on `{"a}` that one takes
+ * memory without end; its time grows with the square of an array of quoted texts; it knows no
+ * delimiter but the comma, and box[] has ";".
  * @see https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO (read 2026-07)
  * @param toJson the JSON of an element's text
  * @throws RangeError when the text is no array

@@ -39,8 +39,7 @@ export interface RecordWriter {
    * and is noted, at most 20 notes a row. The rows before one that fails stand.
    * @returns the first one that was not added
    * @throws RECORD_INVALID when a row is not a plain object, lacks its primary key or cursor, or is
-   * nested deeper than 200 ·
-   *   RECORD_TOO_LARGE when its JSON is over 16 MiB
+   * nested deeper than 200 · RECORD_TOO_LARGE when its JSON is over 16 MiB
    */
   add(rows: readonly Row[], from: number): number;
   /** Rows that were added and not taken. */
@@ -71,8 +70,7 @@ const firstRows = 64;
  * apart.
  * @param fields the columns that the host expects of the stream
  * @throws CONNECTOR_INVALID when the schema is not that of an object, uses a keyword that cannot be
- * honoured, or does not
- *   declare the primary key or cursor.
+ * honoured, or does not declare the primary key or cursor.
  */
 export function compileRecordWriter(
   stream: RecordStream,
