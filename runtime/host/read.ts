@@ -12,6 +12,7 @@ import { sanitizeText } from "../filter/text.ts";
 import { withHashedFields } from "../spec/hashed-fields.ts";
 import { parseSelection } from "../spec/selection.ts";
 import type { StreamRequest } from "../wire/verb-request.ts";
+import { withSchemas } from "./catalog-schemas.ts";
 import { shareOut } from "./lanes.ts";
 import { createReadOutput, type ReadOutput } from "./read-output.ts";
 import { summarize } from "./read-summary.ts";
@@ -31,7 +32,7 @@ export async function read(
 ): Promise<ReadSummary> {
   const requests = parseSelection(
     run.manifest,
-    request.catalog,
+    await withSchemas(run, request.catalog),
     request.state ?? [],
     request.isIncrementalOptional
       ? (stream, reason) =>
