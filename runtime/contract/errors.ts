@@ -345,7 +345,7 @@ export const errorTable = {
   RECORD_TOO_LARGE: {
     kind: "connector",
     http: 500,
-    message: "A record of {stream} is larger than {limit} bytes.",
+    message: "A record of {stream} is larger than {limit} bytes[: {problem}].",
     fix: "Leave out the large field, or deselect it.",
   },
   STATE_TOO_LARGE: {

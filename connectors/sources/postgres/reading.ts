@@ -26,7 +26,22 @@ import { isDataException } from "./failures.ts";
 import { batchBytes, planProjection } from "./projection.ts";
 import { conditionsOf, tryConditions } from "./row-filter.ts";
 import type { PostgresContext } from "./spec.ts";
-import { describeTable, fromOf, ofTable } from "./streams.ts";
+import { askAtBegin, describeTable, fromOf, ofTable } from "./streams.ts";
+
+/** The table as it was (replication/identity.ts): a later run sees what the log has not told. */
+const tableState = Type.Object(
+  // `parts` are the table and its partitions, unless there are too many; before `changedAt` the log
+  // has rows of other columns.
+  {
+    oid: Type.Integer(),
+    published: Type.String(),
+    parts: Type.Optional(Type.Array(Type.String())),
+    columns: Type.Array(Type.String()),
+    changedAt: Type.Optional(Type.String({ pattern: "^[0-9A-F]{1,8}/[0-9A-F]{1,8}$" })),
+  },
+  { additionalProperties: false },
+);
+export type TableState = Static<typeof tableState>;
 
 const changesState = Type.Object(
   // All transactions before the place in the log have been read; with `rows`, those that the
@@ -36,6 +51,8 @@ const changesState = Type.Object(
     system: Type.String(),
     lsn: Type.String({ pattern: "^[0-9A-F]{1,8}/[0-9A-F]{1,8}$" }),
     rows: Type.Optional(alongKeyState),
+    // States of before have none.
+    table: Type.Optional(tableState),
   },
   { additionalProperties: false },
 );
@@ -68,8 +85,8 @@ export async function* readTable(
   { snapshot, addedColumns = [], rangeOf }: ReadOptions = {},
 ): AsyncGenerator<Output<RowState>> {
   // The description is part of the snapshot: no column changes between it and the rows.
-  const work = async function* (): AsyncGenerator<Output<RowState>> {
-    const described = await describeTable(ctx, session, stream);
+  const work = async function* (asked: Begun): AsyncGenerator<Output<RowState>> {
+    const described = await describeTable(ctx, session, stream, asked);
     const table = { ...described, columns: [...described.columns, ...addedColumns] };
     const plan = planReading(table, stream, saved, sql);
     const conditions = conditionsOf(table, stream);
@@ -85,8 +102,11 @@ export async function* readTable(
       rows: (query) => queryRows(session, table, fields, query, { maxRows: pageSize, rangeOf }),
     });
   };
+  const begin = askAtBegin(ctx, session, stream);
   yield* inSnapshot(session, work, { hasTimeout: false, snapshot });
 }
+
+type Begun = Awaited<ReturnType<ReturnType<typeof askAtBegin>>>;
 
 async function* queryRows(
   session: Session,

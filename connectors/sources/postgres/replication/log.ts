@@ -9,7 +9,10 @@ import type { Replication } from "./settings.ts";
 import type { StandbyWatch } from "./standby.ts";
 
 /** A change of a row, or of all of them. */
-export type RowChange = Extract<Change, { kind: "insert" | "update" | "delete" | "truncate" }>;
+export type RowChange = Extract<
+  Change,
+  { kind: "insert" | "update" | "delete" | "truncate" | "oversized" }
+>;
 
 export type LogItem =
   | {
@@ -26,6 +29,8 @@ export type LogItem =
 /** A table whose changes are still to be asked for. */
 export interface LogPart {
   readonly table: string;
+  /** By it the table is known under whatever name it had. */
+  readonly oid: number;
   readonly from: bigint;
 }
 
@@ -91,6 +96,7 @@ interface Reader {
 
 export function createChangeLog(ctx: PostgresContext, options: LogOptions): ChangeLog {
   const waiting = new Map(options.parts.map(({ table, from }) => [table, from]));
+  const byOid = new Map(options.parts.map(({ table, oid }) => [oid, table]));
   let { begun } = options;
   let border = 0n;
   let unseen: number | undefined;
@@ -226,7 +232,7 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
         one.at += 2;
         if (change.kind === "relation") {
           const { relation } = change;
-          const key = tableKey(relation.schema, relation.name);
+          const key = byOid.get(relation.oid) ?? tableKey(relation.schema, relation.name);
           one.relations.set(relation.oid, { relation, key });
         } else if (change.kind === "commit") {
           one.reached = change.end;

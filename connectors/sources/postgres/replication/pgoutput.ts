@@ -59,6 +59,8 @@ export type Change =
     }
   | { readonly kind: "delete"; readonly oid: number; readonly old: Tuple }
   | { readonly kind: "truncate"; readonly oids: readonly number[] }
+  /** A change of a row that was too large to be taken. */
+  | { readonly kind: "oversized"; readonly oid: number }
   | { readonly kind: "other" };
 
 /** Columns that a table can have. */
@@ -74,6 +76,8 @@ export const tags = {
   delete: 0x44,
   truncate: 0x54,
   relation: 0x52,
+  /** Ours: in the place of a change that was passed over. */
+  oversized: 0x00,
   /** Where a transaction came from. */
   origin: 0x4f,
   /** A type of the user's. */
@@ -145,6 +149,8 @@ function readChange(reader: Reader): Change {
       if (count > reader.left() / 4) throw malformed();
       return { kind: "truncate", oids: Array.from({ length: count }, () => reader.u32()) };
     }
+    case tags.oversized:
+      return { kind: "oversized", oid: reader.u32() };
     case tags.origin:
     case tags.type:
     case tags.message:

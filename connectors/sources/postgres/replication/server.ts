@@ -11,6 +11,7 @@ import { identify, openReplication, replicationFailure } from "./session.ts";
 import { addedProperties, lsnField, type Replication } from "./settings.ts";
 
 export interface ServerState {
+  readonly version: number;
   /** Up to where the log is written: all that this session can see is before it. */
   readonly written: bigint;
   readonly slot: Slot | undefined;
@@ -20,7 +21,13 @@ export interface ServerState {
 export interface Slot {
   /** The position before which commits are not given any more. */
   readonly confirmed: bigint;
+  /** From here on the server keeps its log: also for transactions that are open for long. */
+  readonly kept: bigint;
   readonly isLost: boolean;
+  /** It takes more of the disk than the server plans for, or may be lost at any time. */
+  readonly isAtRisk: boolean;
+  /** Bytes that may be written before the server drops the log that the slot needs. */
+  readonly safeBytes: number | undefined;
 }
 
 interface Described {
@@ -58,6 +65,7 @@ export async function inspectServer(
     );
   requirePublication(found.publication, publication);
   return {
+    version: found.version,
     written: parseLsn(found.written),
     slot: found.slot ? toSlot(found.slot, slot) : undefined,
     keepsAllLog: found.kept === "-1",
@@ -80,8 +88,12 @@ function toSlot(found: Record<string, unknown>, name: string): Slot {
     throw unusable(
       `the replication slot ${name} is another's: of another database, or not of pgoutput; choose another name`,
     );
+  const confirmed = parseLsn(String(found.confirmed_flush_lsn ?? "0/0"));
   return {
-    confirmed: parseLsn(String(found.confirmed_flush_lsn ?? "0/0")),
+    confirmed,
+    kept: found.restart_lsn ? parseLsn(String(found.restart_lsn)) : confirmed,
+    isAtRisk: found.wal_status === "extended" || found.wal_status === "unreserved",
+    safeBytes: typeof found.safe_wal_size === "number" ? found.safe_wal_size : undefined,
     isLost: found.wal_status === "lost" || found.confirmed_flush_lsn === null,
   };
 }
@@ -150,6 +162,9 @@ export interface PublishedTable {
   readonly generated: readonly string[];
 }
 
+/** A query of such a table has their rows, and the log has them by other names. */
+export const heirsProblem = "has tables that inherit from it";
+
 export const tableKey = (schema: string, name: string) => JSON.stringify([schema, name]);
 
 /** The tables of the publication. */
@@ -165,10 +180,12 @@ export async function publishedTables(
     listed: number | null;
     columns: number;
     generated: string[];
+    heirs: boolean;
   }>(`
     SELECT p.schemaname AS schema, p.tablename AS name, c.relreplident::text AS identity,
       pg_catalog.to_jsonb(p)->>'rowfilter' IS NOT NULL AS filtered,
-      pg_catalog.jsonb_array_length(NULLIF(pg_catalog.to_jsonb(p)->'attnames', 'null')) AS listed, a.columns, a.generated
+      pg_catalog.jsonb_array_length(NULLIF(pg_catalog.to_jsonb(p)->'attnames', 'null')) AS listed, a.columns, a.generated,
+      c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid) AS heirs
     FROM pg_catalog.pg_publication_tables p
     JOIN pg_catalog.pg_namespace n ON n.nspname = p.schemaname
     JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = p.tablename
@@ -178,14 +195,16 @@ export async function publishedTables(
       FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
     ) a WHERE p.pubname = ${escapeLiteral(publication)}`);
   return new Map(
-    rows.map(({ schema, name, identity, filtered, listed, columns, generated }) => {
+    rows.map(({ schema, name, identity, filtered, listed, columns, generated, heirs }) => {
       const isWhole = listed === null || listed >= columns - generated.length;
       const problem =
         identity !== "d" && identity !== "f"
           ? "its replica identity is neither the primary key nor the whole row"
           : filtered || !isWhole
             ? "the publication leaves rows or columns of it out"
-            : undefined;
+            : heirs
+              ? `it ${heirsProblem}`
+              : undefined;
       return [tableKey(schema, name), { problem, generated }];
     }),
   );

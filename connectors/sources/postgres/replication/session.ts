@@ -7,6 +7,7 @@ import { ConnectorError } from "svc-connectors";
 import { toFailure } from "../failures.ts";
 import type { PostgresContext } from "../spec.ts";
 import { formatLsn } from "./lsn.ts";
+import { tags } from "./pgoutput.ts";
 
 export interface ReplicationSession {
   /** Runs a command. Gives its rows as text. @throws ServerError, ConnectorError */
@@ -58,8 +59,8 @@ const settings = {
   idle_in_transaction_session_timeout: "0",
 };
 
-/** One value has a GiB at most; a row of more cannot go on anyway. */
-const maxMessageBytes = 64 * 1024 * 1024;
+/** Of a change that is larger, only its table is looked at. */
+export const maxMessageBytes = 64 * 1024 * 1024;
 /** The server ends a session that says nothing for a minute. */
 const statusIntervalMs = 10_000;
 /** The session of the last run may still be ending. */
@@ -265,10 +266,14 @@ async function* readWhole(stream: Duplex): AsyncGenerator<Buffer> {
   let held: Buffer = Buffer.alloc(0);
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
+  /** Bytes of a message that are still to be passed over. */
+  let passing = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    waiting.push(chunk);
-    waitingBytes += chunk.length;
-    const needed = held.length >= headBytes ? 1 + held.readUInt32BE(1) : headBytes;
+    const passed = Math.min(passing, chunk.length);
+    passing -= passed;
+    waiting.push(chunk.subarray(passed));
+    waitingBytes += chunk.length - passed;
+    const needed = held.length < headBytes ? headBytes : neededBytes(held);
     // A large message is put together once, and not anew with each chunk.
     if (held.length + waitingBytes < needed) continue;
     const bytes = Buffer.concat([held, ...waiting]);
@@ -277,20 +282,47 @@ async function* readWhole(stream: Duplex): AsyncGenerator<Buffer> {
     const end = endOfWhole(bytes);
     held = bytes.subarray(end);
     if (end > 0) yield bytes.subarray(0, end);
+    if (!isOversized(held) || held.length < oversizedHeadBytes) continue;
+    passing = Math.max(0, messageBytes(held) - held.length);
+    const rest = held.subarray(Math.min(held.length, messageBytes(held)));
+    yield toOversized(held);
+    held = rest;
   }
 }
 
-/** Where the last message that is there as a whole ends. */
+const messageBytes = (bytes: Buffer, at = 0) => 1 + bytes.readUInt32BE(at + 1);
+
+const isOversized = (bytes: Buffer) =>
+  bytes.length >= headBytes && messageBytes(bytes) > maxMessageBytes;
+
+/** Of a message that is passed over only the beginning is needed. */
+const neededBytes = (bytes: Buffer) =>
+  isOversized(bytes) ? oversizedHeadBytes : messageBytes(bytes);
+
+/** Where the last message that is there as a whole ends, or one that is too large begins. */
 function endOfWhole(bytes: Buffer): number {
   for (let at = 0; ; ) {
     if (bytes.length - at < headBytes) return at;
-    const length = 1 + bytes.readUInt32BE(at + 1);
+    const length = messageBytes(bytes, at);
     if (length < headBytes) throw malformed();
-    if (length > maxMessageBytes)
-      throw new ConnectorError("RECORD_TOO_LARGE", { limit: maxMessageBytes });
-    if (length > bytes.length - at) return at;
+    if (length > maxMessageBytes || length > bytes.length - at) return at;
     at += length;
   }
+}
+
+/** Changes of rows say at once of which table they are. */
+const rowTags: ReadonlySet<number | undefined> = new Set([tags.insert, tags.update, tags.delete]);
+const oversizedHeadBytes = headBytes + changeHeadBytes + 5;
+
+/** The beginning of a change, as a message. @throws RECORD_TOO_LARGE for anything else */
+function toOversized(bytes: Buffer): Buffer {
+  const isChange = bytes[0] === kinds.copyData && bytes[headBytes] === kinds.change;
+  if (!isChange || !rowTags.has(bytes[headBytes + changeHeadBytes]))
+    throw new ConnectorError("RECORD_TOO_LARGE", { limit: maxMessageBytes });
+  const message = Buffer.from(bytes.subarray(0, oversizedHeadBytes));
+  message.writeUInt32BE(oversizedHeadBytes - 1, 1);
+  message[headBytes + changeHeadBytes] = tags.oversized;
+  return message;
 }
 
 /** Who has said where the log is, and which server it is. */

@@ -1,4 +1,4 @@
-/** Changes that are held back, since the server lets standby servers go first. */
+/** What the server waits for: standby servers that go first, transactions that are still open. */
 import { escapeLiteral } from "pg";
 import { ConnectorError } from "svc-connectors";
 import type { Session } from "../api.ts";
@@ -26,8 +26,7 @@ const maxHeldMs = 300_000;
 /**
  * PostgreSQL 17 and later: of a slot that is to survive a failover nothing is told that the standby
  * servers of a setting do not have yet. One that is away holds the log back without end.
- * @see
- * https://www.postgresql.org/docs/current/runtime-config-replication.html#GUC-SYNCHRONIZED-STANDBY-SLOTS
+ * @see https://www.postgresql.org/docs/current/runtime-config-replication.html#GUC-SYNCHRONIZED-STANDBY-SLOTS
  * (read 2026-11)
  * @param session not in use while the slot is waited for
  */
@@ -113,6 +112,46 @@ export async function warnOfWaitingCommit(
     "A commit waits for a standby server: its changes, and those behind it, are read once it is done. Bring the servers of synchronous_standby_names back, or take them out of that setting.",
     { slot, standbys },
   );
+}
+
+/**
+ * A slot is made once all transactions that were open have ended. Says after a while which one that
+ * is.
+ * @param session not in use while the slot is made
+ */
+export async function tellWhoIsAwaited<T>(
+  { clock, log }: PostgresContext,
+  { client }: Session,
+  making: Promise<T>,
+): Promise<T> {
+  if (clock.standsStill) return await making;
+  const made = new AbortController();
+  const isOver = making.then(
+    () => true,
+    () => true,
+  );
+  const waited = () =>
+    clock.sleep(lookMs, made.signal).then(
+      () => false,
+      () => true,
+    );
+  while (!(await Promise.race([isOver, waited()]))) {
+    const { rows } = await client.query<{ pid: number; seconds: number | null }>(`
+      SELECT held.pid, EXTRACT(epoch FROM pg_catalog.now() - a.xact_start)::int AS seconds
+      FROM pg_catalog.pg_locks waits
+      JOIN pg_catalog.pg_stat_activity own ON own.pid = waits.pid AND own.backend_type = 'walsender'
+      JOIN pg_catalog.pg_locks held ON held.locktype = 'transactionid' AND held.transactionid = waits.transactionid AND held.granted
+      LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = held.pid
+      WHERE waits.locktype = 'transactionid' AND NOT waits.granted AND own.usename = CURRENT_USER`);
+    const [found] = rows;
+    if (found)
+      log.warn(
+        "The server makes the replication slot once a transaction that is open has ended. A pid that is missing is that of a prepared transaction (pg_prepared_xacts).",
+        { pid: found.pid, openSeconds: found.seconds },
+      );
+  }
+  made.abort();
+  return await making;
 }
 
 /** The standby servers that a slot waits for, as the setting has them; undefined: it does not. */

@@ -8,6 +8,7 @@ const changeTags: ReadonlySet<number | undefined> = new Set([
   tags.update,
   tags.delete,
   tags.truncate,
+  tags.oversized,
 ]);
 
 /** The messages of a slot from a transaction on. */
