@@ -1,10 +1,8 @@
 /**
  * The table of contents: what the host does for each verb, one call a line.
  *
- *     take a worker → check its manifest → check the config, split off the secrets → broker
- *       (run.ts)
- *     spec · check · discover · entities · read → filter → sink
- *       (the verb's file)
+ *     run.ts: take a worker → check its manifest → check the config, split off secrets → broker
+ *     the verb's file: spec · check · discover · entities · read → filter → sink
  */
 
 import { budgets } from "../contract/budgets.ts";
