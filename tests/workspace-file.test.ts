@@ -203,6 +203,53 @@ describe("svc apply", () => {
     expect((await apply(file, "--plan")).code).toBe(0);
   });
 
+  test("a stream that is younger than what is known of its source is found, in a new pipeline and in one that is there", async () => {
+    const base = { ...whole(), pipelines: {} };
+    expect((await apply(base)).code).toBe(0);
+    const [{ source_id }] = (await get("/sources")).items;
+    const [{ destination_id }] = (await get("/destinations")).items;
+    const { db } = world.api;
+    /** As if the source had got this stream after it was asked. */
+    const forget = async (name: string) => {
+      const { id } = await db
+        .selectFrom("catalogs")
+        .select("id")
+        .where("source_id", "=", source_id)
+        .orderBy("created_at", "desc")
+        .orderBy("id", "desc")
+        .executeTakeFirstOrThrow();
+      const { numDeletedRows } = await db
+        .deleteFrom("catalog_streams")
+        .where("catalog_id", "=", id)
+        .where("name", "=", name)
+        .executeTakeFirstOrThrow();
+      expect(Number(numDeletedRows)).toBe(1);
+      await db
+        .updateTable("catalogs")
+        .set(({ eb }) => ({ table_count: eb("table_count", "-", 1) }))
+        .where("id", "=", id)
+        .execute();
+    };
+    const body = { source_id, destination_id };
+    await world.api.call("POST", "/pipelines/prepare", { token, body });
+    await forget("campaigns");
+    const made = await apply(whole());
+    expect([made.stderr, made.code]).toEqual(["", 0]);
+    await forget("subscribers");
+    const file = whole();
+    Object.assign(file.pipelines["Mailer to warehouse"] as object, {
+      streams: [{ name: "campaigns" }, { name: "subscribers" }],
+    });
+    const changed = await apply(file);
+    expect([changed.stderr, changed.code]).toEqual(["", 0]);
+    Object.assign(file.pipelines["Mailer to warehouse"] as object, {
+      streams: [{ name: "campaigns" }, { name: "nothing_of_this_name" }],
+    });
+    const refused = await apply(file);
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toContain("The source has no such stream.");
+  });
+
   test("deletes with --prune only, only of sections that the file has, and says what before", async () => {
     await apply(whole());
     const { version, credentials, sources, destinations } = whole();

@@ -1,3 +1,4 @@
+import { type Api, ApiError } from "./api.ts";
 import { type Kind, only, patch, said } from "./kind.ts";
 import type { Entries } from "./schema.ts";
 import { type StreamEntry, streamChanges } from "./streams.ts";
@@ -25,12 +26,13 @@ export const pipelines: Kind<"pipelines"> = {
     }) as Entries["pipelines"],
   async create(name, entry, { api, idOf }) {
     const { source, destination, paused, renamed_from: _, ...rest } = entry;
-    const made = await api.write("POST", "/pipelines", {
-      name,
+    const ends = {
       source_id: idOf("sources", source),
       destination_id: idOf("destinations", destination),
-      ...rest,
-    });
+    };
+    const made = await knowingStreams(api, ends, () =>
+      api.write("POST", "/pipelines", { name, ...ends, ...rest }),
+    );
     if (paused) await api.write("POST", `/pipelines/${made.pipeline_id}/pause`, {});
     return made;
   },
@@ -40,9 +42,11 @@ export const pipelines: Kind<"pipelines"> = {
     let now = await patch(pipelines, change, plain, hands);
     const at = `/pipelines/${there.pipeline_id}`;
     if (streams !== undefined)
-      now = await hands.api.write("PATCH", `${at}/streams`, streamChanges(entry, before), {
-        version: now.version,
-      });
+      now = await knowingStreams(hands.api, there, () =>
+        hands.api.write("PATCH", `${at}/streams`, streamChanges(entry, before), {
+          version: now.version,
+        }),
+      );
     if (paused !== undefined)
       await hands.api.write(
         "POST",
@@ -55,3 +59,31 @@ export const pipelines: Kind<"pipelines"> = {
   },
   deletePath: ({ connection_id }) => `/connections/${connection_id}`,
 };
+
+interface Ends {
+  readonly source_id: string;
+  readonly destination_id: string;
+}
+
+/**
+ * Does it once more when a stream was not known: it may be younger than what is known of the
+ * source, which is asked anew before.
+ */
+async function knowingStreams<T>(
+  api: Api,
+  { source_id, destination_id }: Ends,
+  write: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason !== "stream_unknown") throw error;
+    const asked = { source_id, destination_id, refresh: true, limit: 1 };
+    const isKnown = await api.write("POST", "/pipelines/prepare", asked).then(
+      () => true,
+      () => false,
+    );
+    if (!isKnown) throw error;
+    return await write();
+  }
+}
