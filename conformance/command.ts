@@ -164,6 +164,6 @@ function commandOf(connector: string, options: CommandFlags): string {
   return ["svc conformance", quoted(connector), ...flags].join(" ");
 }
 
-/** For a shell. */
+/** The text as one word of a shell. */
 const quoted = (text: string) =>
   /^[\w./:@=,+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -48,7 +48,7 @@ export interface CertifyOptions<Subject> {
   readonly profiles: readonly Profile[];
   readonly waivers: readonly Waiver[];
   readonly kitVersion: string;
-  /** Of the code that is tried. */
+  /** Digest of the code that is tried. */
   readonly codeDigest?: string | undefined;
   /** The command line that tries one rule of this connector again, without `--rules`. */
   readonly command: string;

@@ -12,5 +12,5 @@ const choosing = new AsyncLocalStorage<Random>();
 export const choosingFor = <T>(name: string, seed: number, work: () => Promise<T>): Promise<T> =>
   choosing.run(createRandom(seed ^ crc32(name)), work);
 
-/** Those of the work under way. */
+/** The choices of the work under way. */
 export const choices = (seed: number): Random => choosing.getStore() ?? createRandom(seed);

@@ -4,7 +4,7 @@ import type { DatabaseLog } from "./database-log.ts";
 import type { ErrorClass } from "./observation.ts";
 
 export interface DatabaseSql {
-  /** In SQL. */
+  /** A name in SQL. */
   identifier(name: string): string;
   literal(value: string): string;
   /** Whether a table or a column may have the name. */
@@ -24,7 +24,7 @@ export interface DatabaseSql {
   /** Tables of values that are easily lost. */
   readonly values: { readonly numbers: ValueTable; readonly texts: ValueTable };
   readonly uncommonTables: readonly UncommonTable[];
-  /** Of databases whose log of changes can be read. */
+  /** The log of changes, where it can be read. */
   readonly log?: DatabaseLog | undefined;
 
   /** The streams' tables that are no views: their rows can be changed. In SQL. */
@@ -101,7 +101,7 @@ export interface ValueTable {
 
 /** A table with rows as few databases have them: wide, long, deep. */
 export interface UncommonTable {
-  /** Of the table. */
+  /** Name of the table. */
   readonly name: string;
   /** "a row of 10 MB". */
   readonly what: string;
@@ -110,7 +110,7 @@ export interface UncommonTable {
 
 export interface TableColumn {
   readonly name: string;
-  /** In SQL. */
+  /** Type in SQL. */
   readonly type: string;
 }
 

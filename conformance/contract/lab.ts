@@ -183,7 +183,7 @@ export interface Lab {
   readonly learned: LearnedProvider;
   /** Where the connector's data comes from. */
   readonly egress: "http" | "postgres" | "mysql";
-  /** Of connectors that speak to one. */
+  /** The database of a connector that speaks to one. */
   readonly database: Database | undefined;
   /** Why there is nothing that the connector could read: what to install for it. */
   readonly missingProvider: string | undefined;

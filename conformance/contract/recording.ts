@@ -28,7 +28,7 @@ export interface RecordingMetadata {
   readonly recorded_at: string;
   /** The connector's clock when the run began: replays begin there. RFC 3339, UTC. */
   readonly clock_origin: string;
-  /** Of the pseudonyms. */
+  /** Seed of the pseudonyms. */
   readonly seed: number;
   /** Ids of the redaction rules that were applied. */
   readonly redactions: readonly string[];

@@ -54,7 +54,7 @@ export interface ConformanceReport {
     readonly name: string;
     readonly id?: string;
     readonly version?: string;
-    /** Of the code that was tried, as `svc connectors digest` shows it. */
+    /** Digest of the code that was tried, as `svc connectors digest` shows it. */
     readonly digest?: string;
   };
   readonly target: string;

@@ -82,7 +82,7 @@ export interface ProxyPlace {
 
 /** How a run ended, as far as the target knows it beside the messages. */
 export interface Ending {
-  /** Of a process; 0 or 1 for what runs in this one. */
+  /** Exit code of a process; 0 or 1 for what runs in this one. */
   readonly exitCode: number;
   /** Classes by failure message, when the target knows more than the messages say. */
   readonly failures?:
@@ -138,7 +138,7 @@ export interface Target extends AsyncDisposable {
     /** Absolute; never shown. */
     readonly file?: string | undefined;
   }[];
-  /** Of a connector that is a document: whom a rule would blame, and where. */
+  /** The document of a connector that is one: whom a rule would blame, and where. */
   readonly document?: TargetDocument | undefined;
   /**
    * The spec as a new process gives it when it loads the module, at a clock moved by so much: for

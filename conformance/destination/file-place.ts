@@ -85,7 +85,7 @@ const obstaclesOfAll: readonly MakeObstacle[] = [
     }),
 ];
 
-/** Of a destination that wants a file. */
+/** A folder where a destination wants a file. */
 const folderInTheWay: MakeObstacle = (...given) =>
   makeUnwritable(given, "a folder has the name of the file", {
     make: (path) => mkdir(path),

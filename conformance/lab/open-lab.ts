@@ -35,7 +35,7 @@ export interface LabOptions {
   readonly seed: number;
   readonly isExhaustive: boolean;
   readonly todayMs: number;
-  /** Of a connector that speaks to one. */
+  /** The database of a connector that speaks to one. */
   readonly database?: DatabaseServer | { readonly missing: string } | undefined;
   /** Part of each sample that is taken. Default by target: {@link efforts}. */
   readonly effort?: number | undefined;

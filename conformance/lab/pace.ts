@@ -52,7 +52,7 @@ const usualSpecMs: Record<TargetKind, number> = {
 };
 /** A connector that has not ended after ten times its time hangs. */
 const mostSlowness = 10;
-/** Before anything is known of the target. */
+/** The longest start before anything is known of the target. */
 const firstStartMs = 300_000;
 /** A start takes so many times as long as the slowest `spec` and no longer. */
 const startFactor = 10;

@@ -126,7 +126,7 @@ const subjects = [
   },
 ];
 
-/** Without what is another one in each answer. */
+/** The JSON of an answer, without what differs each time. */
 const treeOf = (text: string) => {
   const { request_id: _, ...tree } = JSON.parse(text) as { request_id?: string };
   return tree;

@@ -17,7 +17,7 @@ import {
 } from "svc-connectors/host";
 
 const nameForm = /^[a-z][a-z0-9-]{0,39}$/;
-/** Of a declarative manifest: its file. */
+/** Ending of the file of a declarative manifest. */
 const manifestEnding = ".yaml";
 
 export const buildNew: CommandBuilder = (command, terminal) => {

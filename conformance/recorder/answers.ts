@@ -9,7 +9,7 @@ import { bodyForm } from "../fixtures/body-form.ts";
 import { applyEdits } from "./edits.ts";
 import { jsonEdits } from "./json-text.ts";
 
-/** Those that rules need of every provider. */
+/** The statuses that rules need of every provider. */
 const wantedStatuses = [401, 403, 404, 429, 500];
 
 /**

@@ -4,7 +4,7 @@
  */
 export interface Edit {
   readonly start: number;
-  /** Excluded. */
+  /** The first position behind it. */
   readonly end: number;
   readonly text: string;
 }

@@ -26,7 +26,7 @@ export interface KnownSecrets {
   valueOf(placeholder: string): string | undefined;
   /** True when the bytes hold a secret in any encoding, short ones as whole words. */
   isIn(bytes: Buffer): boolean;
-  /** Of all secrets in all encodings: for `scanDeep`. */
+  /** Finds all secrets in all encodings: for `scanDeep`. */
   scanner(): Scanner;
 }
 

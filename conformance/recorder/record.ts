@@ -56,7 +56,7 @@ export interface RecordOptions {
    * "unknown".
    */
   readonly providerApiVersion?: string | undefined;
-  /** Of the pseudonyms. Default 1. */
+  /** Seed of the pseudonyms. Default 1. */
   readonly seed?: number | undefined;
   /**
    * RFC 3339, UTC: `recorded_at`, and the start of the connector's clock; an image has its own

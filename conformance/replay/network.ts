@@ -34,7 +34,7 @@ export interface OpenNetwork extends AsyncDisposable {
   /** Only the fault server knows. */
   readonly lookups?: Traces["lookups"] | undefined;
   readonly dials?: Traces["dials"] | undefined;
-  /** Of a database: in place of exchanges. */
+  /** Queries of a database, in place of exchanges. */
   readonly queries?: Traces["queries"] | undefined;
   /** Where requests are not exchanges. */
   requestCount?(): number;

@@ -11,7 +11,7 @@ export interface EvidenceLimits {
   readonly maxProven: number;
   readonly maxExchanges: number;
   readonly maxMessages: number;
-  /** Of one request, one response, one message or one text. */
+  /** Length of one request, one response, one message or one text. */
   readonly maxTextLength: number;
   /** Text on each side of a leak, and at most this much of both ends of the leak itself. */
   readonly leakContextLength: number;

@@ -77,7 +77,7 @@ const connecting: TimeoutCase = {
   runOptions: { connection: { fault: "connect-hang" } },
 };
 
-/** At the request with that index; the next try is answered. */
+/** The cases at the request with that index; the next try is answered. */
 function scenesAt(lab: Lab, at: number): TimeoutCase[] {
   const scene = (name: string, limit: string, fault: TransportFault, padding = 0): TimeoutCase => ({
     name: `${name}, at request ${at + 1}`,

@@ -1,7 +1,7 @@
 import { defineRule } from "../contract/rule.ts";
 import { expectSame, expectSuccess, noLog, openChanges } from "../derive/changes/changes.ts";
 
-/** At these messages of the first read. */
+/** Messages of the first read, by number, at which the tables change. */
 const moments = new Set([1, 2, 4, 8, 16, 24]);
 const changeAt = (count: number) =>
   `INSERT INTO {} VALUES (${100 + count}, 0, 'during', 'x'), (${-count}, 0, 'during', 'y');

@@ -59,7 +59,7 @@ const texts = ({ outcome, messages }: Observation): string[] => [
   ),
 ];
 
-/** By its name, or by the title that the user knows it by. */
+/** Whether the text has its name, or the title that the user knows it by. */
 function names(text: string, { path, schema }: ConfigCase): boolean {
   const known = [
     path.split(".").at(-1) ?? "",

@@ -86,7 +86,7 @@ async function compare(
   );
 }
 
-/** In words; undefined when rows and final states are the same. */
+/** The difference in words; undefined when rows and final states are the same. */
 function differenceOf(
   lab: Lab,
   { command }: CommandCase,

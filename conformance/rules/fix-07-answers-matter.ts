@@ -7,7 +7,7 @@ import { withAnswers } from "../replay/strict.ts";
 import { type Perturbation, perturb, perturbations } from "./fix-07.perturbations.ts";
 
 const sampledStreams = 15;
-/** Of a stream whose read fails when all are changed. */
+/** Values that are changed one by one where the read fails when all are. */
 const sampledValues = 6;
 /** Among so many rows each property has a value, or none will be missed. */
 const comparedRows = 20;

@@ -76,7 +76,7 @@ function anotherNotIn(taken: ReadonlyMap<string, unknown>, from: string): string
   return undefined;
 }
 
-/** Of the same form: another year of a date, another last letter or digit. */
+/** A text of the same form: another year of a date, another last letter or digit. */
 function another(text: string): string {
   const year = /^(19|20)(\d\d)(-\d\d)/.exec(text);
   // 28 years have the same days.

@@ -14,7 +14,7 @@ export interface PlainSecretRun {
   /** `notes, api_token is "a(b[c*+?"`. */
   readonly name: string;
   readonly secret: string;
-  /** With the kit's own secret. */
+  /** The run with the kit's own secret. */
   readonly normal: Observation;
   readonly observation: Observation;
 }

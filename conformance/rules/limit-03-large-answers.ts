@@ -17,7 +17,7 @@ const endlessBytes = 128 * mebibyte;
  * of them.
  */
 const mostHeld = 144 * mebibyte;
-/** For a page: this much, or so many times its size as text. */
+/** Memory for a page: this much, or so many times its size as text. */
 const pageHeld = { least: 256 * mebibyte, times: 40 };
 const deadlineMs = 20_000;
 

@@ -103,7 +103,7 @@ const endings = (lab: Lab): RunEnding[] => [
   },
 ];
 
-/** By kind, after what is no longer needed is gone. */
+/** Counts by kind, after what is no longer needed is gone. */
 async function countAll(): Promise<ReadonlyMap<string, number>> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
   heldBytes();

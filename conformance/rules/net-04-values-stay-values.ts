@@ -176,7 +176,7 @@ async function tryTables(lab: Lab, sql: DatabaseSql, report: Reporter): Promise<
     );
 }
 
-/** From states that hold the values of keys. */
+/** Goes on from states that hold the values of keys. */
 async function resume(
   lab: Lab,
   report: Reporter,

@@ -77,7 +77,7 @@ export async function tryChangingTable(lab: Lab, report: Reporter): Promise<void
     }
 }
 
-/** From the first statement that names the table to the last that gives rows. */
+/** The statements from the first that names the table to the last that gives rows. */
 function betweenStatements({ traces: { queries } }: Observation): readonly number[] {
   const first = queries.findIndex(({ sql }) => sql.includes(tableName));
   const last = queries.findLastIndex(({ rowCount }) => rowCount > 0);

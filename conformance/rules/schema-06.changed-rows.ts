@@ -153,7 +153,7 @@ export async function readMixed(
 
 export interface GrownRead {
   readonly observation: Observation;
-  /** Of the declared fields, against an undisturbed read. */
+  /** The difference in the declared fields to an undisturbed read. */
   readonly difference: Difference;
   /** Fields of the records that the undisturbed read does not have. */
   readonly added: readonly string[];

@@ -13,7 +13,7 @@ export interface Proof {
 
 /** Schemes whose header names the key beside the signature: what stands there is no secret. */
 const signed = /^(?:AWS4|OAuth|Digest|Hawk|Signature)\b/i;
-/** Of a token request: RFC 6749 and 7523. */
+/** Secret parameters of a token request: RFC 6749 and 7523. */
 const tokenSecrets = new Set([
   "client_secret",
   "refresh_token",
@@ -58,7 +58,7 @@ function inAuthorization(header: string, place: string): Proof[] {
   return [{ value: isKey ? user : password, place }];
 }
 
-/** Of a form or a JSON object. */
+/** The fields of a form or a JSON object. */
 function bodyFields(body: string): [string, string][] {
   if (!body.trimStart().startsWith("{"))
     return /^[^\s=&]+=/.test(body) ? [...new URLSearchParams(body)] : [];

@@ -43,7 +43,7 @@ interface Moments {
   /** "times like 2026-05-01T09:00:00Z". */
   readonly name: string;
   readonly form: TimeForm;
-  /** Of the newest row of the first read. */
+  /** Time of the newest row of the first read. */
   readonly newestMs: number;
   readonly environment?: Readonly<Record<string, string>> | undefined;
 }
@@ -133,7 +133,7 @@ export const laterReads = (lab: Lab): Promise<readonly LaterRead[]> =>
     return found;
   });
 
-/** It shows later rows, or a failure. */
+/** Whether it shows later rows, or a failure. */
 const isTelling = (read: LaterRead | undefined) =>
   read !== undefined && (read.isFarRead || read.next.outcome.status !== "succeeded");
 

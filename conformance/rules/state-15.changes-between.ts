@@ -37,7 +37,7 @@ export interface ResumedRead {
 const sampledStreams = 3;
 /** Rows of a page: so few that a listing has a middle. */
 const smallPage = 1;
-/** Of the made-up parent in front of the others: it shifts each of them. */
+/** Number of the made-up parent in front of the others: it shifts each of them. */
 const madeUpNumber = 801;
 
 interface Change {

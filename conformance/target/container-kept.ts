@@ -27,7 +27,7 @@ const endAll = ["sh", "-c", "kill -KILL -1"];
 /** Docker Engine API, "Inspect a container"; missing in the types of the client. */
 const withSize: object = { size: true };
 
-/** Of an image's settings, what matters to who keeps its container. */
+/** The settings of an image that matter to who keeps its container. */
 interface ImageConfig {
   readonly Entrypoint?: string | readonly string[] | undefined;
   readonly Volumes?: unknown;
@@ -45,7 +45,7 @@ interface Kept {
   readonly size: number;
 }
 
-/** As many containers as there are runs at a time. */
+/** Keeps as many containers as there are runs at a time. */
 export function createKeptContainers(
   context: ContainerContext,
   { Entrypoint = [], Volumes }: ImageConfig,

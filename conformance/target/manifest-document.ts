@@ -24,7 +24,7 @@ const casesOfTheRuntime: Readonly<Record<string, RegExp>> = {
   "STATE-11": /, and one of (?:a later page|another parent) /,
 };
 
-/** Those that an error handler of a manifest takes over. */
+/** Rules that an error handler of a manifest takes over. */
 const ofErrorHandlers: Readonly<Record<string, string>> = {
   "RETRY-02":
     "no component of a manifest reads a date of Retry-After, where it has an error handler",
@@ -45,7 +45,7 @@ const partOf: Readonly<Record<string, readonly string[]>> = {
   READ: ["retriever", "record_selector"],
 };
 
-/** Of groups about the settings. */
+/** Groups of rules about the settings. */
 const ofSettings = new Set(["SPEC", "CHECK"]);
 
 /** @param file its name, as reports show it */
@@ -63,7 +63,7 @@ export function openDocument(text: string, file: string): TargetDocument {
     return typeof name === "string" ? [{ name, node: node as Node }] : [];
   });
 
-  /** As far as the path leads; references are followed. */
+  /** Follows a path as far as it leads, through references. */
   function follow(from: unknown, path: readonly (string | number)[]): Node | undefined {
     let found = resolved(from as Node);
     for (const step of path) {

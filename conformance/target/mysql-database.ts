@@ -24,7 +24,7 @@ const serverSettings = {
   "max-connections": "50",
 };
 
-/** In sessions of the kit's own. */
+/** Settings of the kit's own sessions. */
 const ownSession =
   "SET NAMES utf8mb4; SET time_zone = '+00:00'; SET sql_mode = 'NO_BACKSLASH_ESCAPES,STRICT_ALL_TABLES';";
 

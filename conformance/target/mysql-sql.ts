@@ -13,7 +13,7 @@ import { mysqlFaults } from "./mysql-faults.ts";
 import { numberTable, textTable, uncommonTables } from "./mysql-values.ts";
 
 const identifier = (name: string) => `\`${name.replaceAll("`", "``")}\``;
-/** In a session of the kit's, where a backslash is one. */
+/** A text in SQL, in a session of the kit's, where a backslash is one. */
 const literal = (value: string) => `'${value.replaceAll("'", "''")}'`;
 const tableName = ({ name }: TableStream) => identifier(name);
 export const accountOf = (role: string): string => `${literal(role)}@'%'`;

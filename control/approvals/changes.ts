@@ -107,7 +107,7 @@ async function standingOf(ctx: OperationContext, row: ApprovalRow, isMissing: bo
 const isObject = (value: unknown): value is Shown =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** As RFC 7396 merges, and keeps null where a property goes. */
+/** Merges as RFC 7396 does, and keeps null where a property goes. */
 function merged(before: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const base = isObject(before) ? before : {};

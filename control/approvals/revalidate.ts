@@ -17,14 +17,14 @@ import { findTarget } from "./targets.ts";
 /** A proposal that can be carried out as far as can be seen now. */
 export interface OpenProposal {
   readonly operation: WriteOperation | ComputeOperation;
-  /** As if the proposer had sent the request now. */
+  /** The context as if the proposer had sent the request now. */
   readonly ctx: OperationContext;
   readonly input: never;
-  /** By the operation's guard. */
+  /** The findings of the operation's guard. */
   readonly found: unknown;
 }
 
-/** Of the request that makes this happen. */
+/** The request that makes this happen. */
 export interface Occasion {
   readonly services: Services;
   readonly requestId: string;

@@ -15,7 +15,7 @@ export interface ArchiveFile {
 export interface BrokenFile {
   /** `incomplete`: its last line is missing, or it is no file of an archive. */
   readonly problem: "missing" | "changed" | "incomplete";
-  /** Of the entry; 0 where none can be named. */
+  /** Index of the entry; 0 where none can be named. */
   readonly index: number;
 }
 

@@ -62,7 +62,7 @@ export async function verifyAudit(
   return { intact, faults };
 }
 
-/** Also those of which only one part is left. */
+/** The workspaces with a log, also those of which only one part is left. */
 async function workspacesOf(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom("audit_heads")

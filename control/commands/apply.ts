@@ -31,7 +31,7 @@ import { linesOf, titleOf } from "../workspace-file/show.ts";
 import { type ApiValues, addApiOptions, apiAccess } from "./api-access.ts";
 import { failingInOneLine } from "./failures.ts";
 
-/** With --plan: the workspace is not as the file says. */
+/** Exit code with --plan: the workspace is not as the file says. */
 const thereAreChanges = 2;
 
 interface ApplyValues extends ApiValues {

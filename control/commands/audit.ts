@@ -72,7 +72,7 @@ export const buildAudit: CommandBuilder = (command, terminal) => {
     );
 };
 
-/** In the API's words. */
+/** The verdict in the API's words. */
 const toDocument = (
   intact: readonly (AuditPlace & { readonly workspaceId: string })[],
   faults: readonly AuditFault[],
@@ -90,7 +90,7 @@ const toDocument = (
   })),
 });
 
-/** In the API's words. */
+/** The verdict on an archive in the API's words. */
 const ofArchive = ({ intact, faults }: ArchiveVerdict) => ({
   intact: intact.map(({ workspaceId, begin, end, fileCount }) => ({
     workspace_id: workspaceId,

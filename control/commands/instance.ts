@@ -33,7 +33,7 @@ export interface InstanceValues {
 }
 
 export interface Instance {
-  /** Absolute. */
+  /** Absolute path. */
   readonly folder: string;
   readonly settings: OperatorSettings;
   readonly database: DatabaseOptions;

@@ -24,7 +24,7 @@ export interface GivenImage {
   readonly exposed: readonly string[];
 }
 
-/** Of an image's run: what a connector of code has by default. */
+/** Heap of an image's run: as much as a connector of code has by default; MiB. */
 const heapMb = 512;
 
 /**

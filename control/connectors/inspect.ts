@@ -23,7 +23,7 @@ export interface InspectedConnector extends Place {
   readonly code: string;
   readonly sandbox: PinnedSandbox;
   readonly manifest: Manifest;
-  /** With standard settings; none where only the account can tell. */
+  /** The streams with standard settings; none where only the account can tell. */
   readonly streams: readonly CatalogStream[];
 }
 
@@ -33,7 +33,7 @@ export interface InspectOptions {
   readonly sandbox: PinnedSandbox;
   /** The code, or image, that is expected; undefined: whatever is there. */
   readonly digest?: string | undefined;
-  /** Of who waits for it: an image may have to be pulled. */
+  /** Aborts when nobody waits for it any more: an image may have to be pulled. */
   readonly signal?: AbortSignal | undefined;
 }
 

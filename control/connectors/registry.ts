@@ -66,9 +66,9 @@ export interface ConnectorDefinition {
     readonly isRemoved: boolean;
     readonly version: number;
     readonly updatedAt: Date;
-    /** Of a declarative manifest. */
+    /** The text of a declarative manifest. */
     readonly manifestText?: { readonly digest: string; readonly text: string };
-    /** Of an image. */
+    /** The image that it is. */
     readonly image?: ContainedImage;
   };
 }

@@ -3,7 +3,7 @@
  * tests send it, with ids and addresses of what they have made (tests/control-operations.ts).
  */
 
-/** Of the right form, and of nothing that exists. */
+/** Ids of the right form, and of nothing that exists. */
 export const exampleIds = {
   member: "mem_3wZx7KdM5qTf9RbN1vGcY8",
   handle: "ch_4bN8xT2kLq7VfS9mRw1ZcD6hJp3YgE5uAvKo",

@@ -10,7 +10,7 @@ export interface Answer {
   /** The whole envelope as JSON text; of a stream: empty. */
   readonly body: string;
   readonly stream?: AnswerStream | undefined;
-  /** Of a failure. */
+  /** Reason of a failure. */
   readonly reason?: Reason | undefined;
 }
 

@@ -417,7 +417,7 @@ interface Rename {
   /** "both": the administrator of the first workspace who is a member of the second one too. */
   readonly user?: "both";
   readonly role?: "editor";
-  /** Of the answer; null: it has none, although it is declared. */
+  /** Version in the answer; null: it has none, although it is declared. */
   readonly version?: number | null;
   /** The guard refuses. */
   readonly guard?: boolean;

@@ -35,7 +35,7 @@ export const toMembership = (token: { readonly role: Role | null }, row: Row): M
 export const lowerRole = (left: Role, right: Role): Role =>
   roles.indexOf(left) < roles.indexOf(right) ? left : right;
 
-/** Those in the given workspaces. */
+/** The memberships in the given workspaces. */
 export async function findMemberships(
   db: Db,
   caller: Pick<Caller, "user" | "session">,

@@ -132,7 +132,7 @@ function toFault({ instancePath, keyword, params, message }: ErrorObject): Field
   }
 }
 
-/** Of what the caller named, only what looks like a name is repeated. */
+/** The path of a fault: of the caller's names, only what looks like one is repeated. */
 function toPath(pointer: string): string {
   return pointer
     .split("/")

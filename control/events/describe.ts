@@ -182,7 +182,7 @@ const describeEndpoint: Describe = async (tx, _services, { type, subject_id: id 
   return [{ type: type as EventType, data: { webhook_endpoint } }];
 };
 
-/** By what stands before the point of a fact's type. */
+/** The area is what stands before the point of a fact's type. */
 const byArea: Readonly<Record<string, Describe>> = {
   job: describeJob,
   pipeline: describePipeline,

@@ -26,7 +26,7 @@ export interface WebhookRequest {
   /** The same for the same event, however often it is sent. */
   readonly id: string;
   readonly body: Buffer;
-  /** Of those that count, one signature each. */
+  /** The keys that count: one signature each. */
   readonly keys: readonly Buffer[];
 }
 

@@ -29,7 +29,7 @@ const contentSecurityPolicy = [
 
 const cacheHeaders = { "cache-control": "no-cache", "x-content-type-options": "nosniff" };
 
-/** Of the folder, what the page needs. */
+/** The files of the folder that the page needs. */
 const shown = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"] as const;
 
 export function addDocuments(server: FastifyInstance, control: Control): void {

@@ -9,7 +9,7 @@ import { accepts, controlHeadersOf, factsOf } from "./headers.ts";
 import { send } from "./refusals.ts";
 import type { Streams } from "./streams.ts";
 
-/** Of what nobody stops. */
+/** The signal of requests that nobody stops. */
 const endless = new AbortController().signal;
 
 /** The route of an operation: what HTTP says, handed to the door. */

@@ -38,7 +38,7 @@ declare module "fastify" {
     isSettled?: true;
   }
   interface FastifyContextConfig {
-    /** Of a route that is an operation's. */
+    /** The operation of a route that is one's. */
     operation?: Operation;
   }
 }

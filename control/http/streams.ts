@@ -14,11 +14,11 @@ export interface StreamSettings {
   readonly lookEveryMs: number;
   /** Proxies close what is silent for a minute. */
   readonly heartbeatEveryMs: number;
-  /** Then events end, and who listens comes again. */
+  /** Time after which events end, and who listens comes again. */
   readonly lifetimeMs: number;
-  /** At once, of one session in this process. */
+  /** Most streams at once of one session in this process. */
   readonly perSession: number;
-  /** At once in this process: each looks into the database once a second. */
+  /** Most streams at once in this process: each looks into the database once a second. */
   readonly inAll: number;
 }
 

@@ -7,11 +7,11 @@ import { leaseMs } from "./lease.ts";
 
 /** A job that this process runs now. */
 export interface ClaimedJob {
-  /** As it is since the claim. */
+  /** The job as it is since the claim. */
   readonly job: JobRow;
   readonly leaseId: string;
   readonly leaseUntil: Date;
-  /** Of the job's connection; 0 without one. */
+  /** Fence of the job's connection; 0 without one. */
   readonly fence: number;
 }
 

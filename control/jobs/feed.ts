@@ -122,7 +122,7 @@ const logAfter = (db: Db, jobId: string, index: number) =>
     .limit(atOnce)
     .execute();
 
-/** Those that were not told yet as they are now. */
+/** The ones that were not told yet as they are now. */
 function changed<T>(all: readonly T[], keyOf: (one: T) => string, told: Map<string, string>): T[] {
   return all.filter((one) => {
     const key = keyOf(one);

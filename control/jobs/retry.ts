@@ -22,7 +22,7 @@ export interface Failed {
    * anew.
    */
   readonly fruitless: number;
-  /** Of the job. */
+  /** Most attempts of the job. */
   readonly maxAttempts: number;
 }
 

@@ -61,7 +61,7 @@ afterAll(async () => {
 
 let fileCount = 0;
 
-/** As the worker writes it within a second. */
+/** Notes that the job runs, as the worker does within a second. */
 const noteRunning = (jobId: string) =>
   api.db
     .insertInto("job_streams")

@@ -27,7 +27,7 @@ export async function writeToOutbox(folder: string, { to, subject, text }: Mail)
   await writeFile(join(folder, name), message.join("\r\n"), { mode: 0o600, flag: "wx" });
 }
 
-/** As it is, or in encoded words (RFC 2047) of at most 75 characters. */
+/** The text as it is, or in encoded words (RFC 2047) of at most 75 characters. */
 function headerText(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
   const words = text.match(/.{1,10}/gsu) ?? [];

@@ -26,11 +26,11 @@ export interface NewSession {
   readonly workspaceId?: string | undefined;
   /** Default: as much as the user. */
   readonly role?: Role | undefined;
-  /** At most these; default: all of the role. */
+  /** Its scopes at most; default: all of the role. */
   readonly scopes?: readonly Scope[] | undefined;
   readonly client: Client;
   readonly name?: string | undefined;
-  /** With whose token it is made; it is revoked with that one. */
+  /** The session with whose token it is made; it is revoked with that one. */
   readonly madeBySessionId?: string | undefined;
   /** Default by client. */
   readonly lifetimeMs?: number | undefined;
@@ -73,7 +73,7 @@ export async function createSession(
   return { sessionId, token, expiresAt };
 }
 
-/** Without the hash of its token. */
+/** A session without the hash of its token. */
 export type SessionRow = Omit<Selectable<Tables["sessions"]>, "token_hash">;
 
 /**

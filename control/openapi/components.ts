@@ -22,7 +22,7 @@ export interface Components {
   schemaOf(schema: TSchema | DocumentPart): DocumentPart;
   /** Under this name, unless it has one of its own. */
   schemaAs(name: string, schema: TSchema | DocumentPart): DocumentPart;
-  /** Of the kind and name: one that many places refer to. @throws when another has the name */
+  /** A component of the kind and name, for many places. @throws when another has the name */
   shared(
     kind: "parameters" | "responses" | "headers",
     name: string,

@@ -70,7 +70,7 @@ const always = [
   "overloaded",
 ] as const satisfies readonly Reason[];
 
-/** Those of every operation that takes a body. */
+/** Failures of every operation that takes a body. */
 const ofBodies = [
   "malformed_json",
   "request_timeout",

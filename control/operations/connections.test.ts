@@ -19,7 +19,7 @@ describe("a connection", () => {
   });
   afterAll(() => api?.[Symbol.asyncDispose]());
 
-  /** Of a new pipeline. */
+  /** The ids of a new pipeline and its connection. */
   const made = async (prefix: string) => {
     const body = { ...ends, prefix, name: "Orders", streams: [{ name: "orders" }] };
     const answer = await api.call("POST", "/pipelines", { body });

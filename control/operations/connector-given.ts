@@ -9,7 +9,7 @@ import { refuseField } from "../contract/reasons.ts";
 import type { ControlSettings } from "../services/settings.ts";
 import { manifestFields } from "./instance-connectors.ts";
 
-/** Of a request: a manifest, or an image and its hosts. */
+/** The fields of a request: a manifest, or an image and its hosts. */
 export const givenFields = {
   manifest: Type.Optional(manifestFields.text),
   source_image: Type.Optional(

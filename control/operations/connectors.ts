@@ -160,7 +160,7 @@ export const listConnectors = defineRead({
   },
 });
 
-/** By names, and ids where those are alike. */
+/** Orders by names, and by ids where those are alike. */
 function byName(left: Static<typeof Connector>, right: Static<typeof Connector>): number {
   const [one, other] = [left.name.toLowerCase(), right.name.toLowerCase()];
   if (one === other) return left.connector_id < right.connector_id ? -1 : 1;

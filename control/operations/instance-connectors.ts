@@ -135,7 +135,7 @@ export const addConnector = defineOperatorWrite({
   },
 });
 
-/** Those whose audit logs it belongs to: they have credentials for it. */
+/** The workspaces whose audit logs it belongs to: they have credentials for it. */
 export async function workspacesWith(db: Db, connectorId: string): Promise<string[]> {
   const rows = await db
     .selectFrom("credentials")

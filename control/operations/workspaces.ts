@@ -44,7 +44,7 @@ const workspaceParams = StrictObject({ workspace_id: IdInput("The workspace.") }
 
 type Asking = Pick<OperationContext, "caller">;
 
-/** Those of the caller, with their role in each and how many belong to it. */
+/** The caller's workspaces, with their role in each and how many belong to it. */
 const selectWorkspaces = (db: Db, { caller }: Asking) =>
   selectMemberships(db, caller)
     .innerJoin("workspaces", "workspaces.id", "memberships.workspace_id")

@@ -147,7 +147,7 @@ export type SelectionRequest = SelectionBody & { readonly prepare_id?: string };
 export interface Checked {
   /** Nobody has to ask the source. */
   readonly isKnown: boolean;
-  /** As it will be, unless what was prepared has expired. */
+  /** The selection as it will be, unless what was prepared has expired. */
   readonly selection: Selection | undefined;
 }
 

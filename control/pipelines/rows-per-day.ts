@@ -13,7 +13,7 @@ export interface DaysRequest {
   /** Undefined: all of the workspace. */
   readonly pipelineId: string | undefined;
   readonly timeZone: string;
-  /** With today. */
+  /** Number of days, today included. */
   readonly count: number;
   readonly now: Date;
 }

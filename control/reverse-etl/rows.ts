@@ -6,7 +6,7 @@ import type { Tables } from "../store/tables.ts";
 export type ModelTableRow = Selectable<Tables["reverse_etl_models"]>;
 export type ActivationRow = Selectable<Tables["reverse_etl_activations"]>;
 export type RunRow = Selectable<Tables["reverse_etl_runs"]>;
-/** With the handle of its credential. */
+/** A receiver with the handle of its credential. */
 export type ReverseDestinationRow = Selectable<Tables["reverse_etl_destinations"]> & {
   readonly handle: string | null;
 };

@@ -33,15 +33,15 @@ export interface SmtpServer {
 
 /** How many jobs may run at once. */
 export interface JobLimits {
-  /** In one process. */
+  /** Jobs in one process. */
   readonly concurrency: number;
-  /** Of one workspace, everywhere. */
+  /** Jobs of one workspace, everywhere. */
   readonly perWorkspace: number;
-  /** With one credential: its provider counts what all of them ask for. */
+  /** Jobs with one credential: its provider counts what all of them ask for. */
   readonly perCredential: number;
-  /** Of one connector. */
+  /** Jobs of one connector. */
   readonly perProvider: number;
-  /** Into one destination; one that only one writer can have open always has one. */
+  /** Jobs into one destination; one that only one writer can have open always has one. */
   readonly perDestination: number;
 }
 
@@ -60,7 +60,7 @@ export interface Retention {
   readonly job_logs: number | null;
   readonly events: number | null;
   readonly deliveries: number | null;
-  /** For what each credential was opened. */
+  /** The log of what each credential was opened for. */
   readonly credential_uses: number | null;
   readonly audit: number | null;
   /** Rows with an end of their own, after that: Idempotency-Keys, authorisations, prepares. */
@@ -80,7 +80,7 @@ export const defaultRetention: Retention = {
 /** The decisions of the operator (svc.config.yaml; commands/settings-file.ts reads it). */
 export interface ControlSettings {
   readonly network: NetworkSettings;
-  /** By connector id. */
+  /** OAuth apps by connector id. */
   readonly oauthApps: Readonly<Record<string, OAuthApp>>;
   /**
    * Images that administrators may add over the API: repositories, prefixes as `acme/*`, or names

@@ -169,7 +169,7 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
   });
 });
 
-/** Of kills. */
+/** Rounds of kills. */
 const rounds = choose({ quick: 1, whole: 4 });
 
 test("an embedded database that is killed keeps what was acknowledged", async () => {

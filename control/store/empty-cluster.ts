@@ -19,7 +19,7 @@ export const embeddedMemory = [
   "maintenance_work_mem=16MB",
 ];
 
-/** Of the program that makes the files. */
+/** Arguments of the program that makes the files. */
 export const initParams = embeddedMemory.flatMap((setting) => ["--set", setting]);
 
 /** Where the build puts it, as seen from the sources and from what was built of them. */
@@ -32,7 +32,7 @@ export const emptyClusterFile = fileURLToPath(
   ),
 );
 
-/** Of a process that has ended. */
+/** Files of a process that has ended. */
 const leftOut = ["postmaster.pid"];
 
 interface Cluster {

@@ -14,7 +14,7 @@ export interface Notifications {
   listen(channel: string, onNotification: () => void): AsyncDisposable;
 }
 
-/** Of an embedded database: there is one process. */
+/** Notifications of an embedded database: there is one process. */
 export function createLocalNotifications(): Notifications {
   const listeners = new Map<string, Set<() => void>>();
   return {

@@ -169,7 +169,7 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number];
 export interface DeliveryAttempt {
   readonly at: string;
   readonly duration_ms: number;
-  /** Of HTTP; null: there was no answer, or it was a mail. */
+  /** HTTP status; null: there was no answer, or it was a mail. */
   readonly response_status: number | null;
   /** A code of the runtime's error table; null: it was taken. */
   readonly error_code: string | null;
@@ -473,7 +473,7 @@ export interface Tables {
     provider_key: GeneratedAlways<string>;
     destination_key: GeneratedAlways<string>;
     credential_key: GeneratedAlways<string>;
-    /** Of the attempt under way, or the last one; 0 before the first. */
+    /** Number of the attempt under way, or the last one; 0 before the first. */
     attempt: Generated<number>;
     max_attempts: number;
     /** Not before this. */
@@ -818,7 +818,7 @@ export interface Tables {
     endpoint_id: string | null;
     member_id: string | null;
     status: DeliveryStatus;
-    /** Of those that were begun, since it was last asked for. */
+    /** Number of attempts that were begun since it was last asked for. */
     attempt: Generated<number>;
     /** The latest ones that have ended. */
     attempts: Json<readonly DeliveryAttempt[]>;

@@ -12,7 +12,7 @@ type Ended =
 interface JobStep {
   readonly status: JobRow["status"];
   readonly failure?: Failure | undefined;
-  /** Of the next attempt. */
+  /** Time of the next attempt. */
   readonly runnableAt?: Date;
 }
 

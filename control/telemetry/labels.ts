@@ -14,7 +14,7 @@ import { reasons } from "../contract/reasons.ts";
 import { clients, jobStatuses } from "../store/tables.ts";
 
 const connectors = [...builtInSources, ...builtInDestinations].map(({ id }) => id);
-/** Of reverse ETL. */
+/** The activations of reverse ETL. */
 const activations = builtInActivations.map(({ name }) => name);
 
 /** Routes that are no operation; the pages that people open are "other". */
@@ -34,7 +34,7 @@ const sets = {
   operation: routes,
   result: ["succeeded", "failed", "cancelled", "released", "lost"],
   state: jobStatuses,
-  /** Of HTTP. */
+  /** HTTP statuses. */
   status: Object.keys(STATUS_CODES),
   where: ["records", "state", "log", "output", "catalog", "error"],
 } as const satisfies Record<string, readonly string[]>;

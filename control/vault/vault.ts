@@ -60,7 +60,7 @@ export interface Vault {
 
 /** Values that are wrapped anew at a time. */
 const batchSize = 500;
-/** SQLSTATE */
+/** SQLSTATE of PostgreSQL. */
 const foreignKeyViolation = "23503";
 
 /** @param now for the time of each row */

@@ -3,7 +3,7 @@ import { type Clock, ConnectorError, printable } from "svc-connectors/host";
 import { request } from "undici";
 
 export interface ApiOptions {
-  /** Of version 1 of the Control API: it ends with /control/v1. */
+  /** Address of version 1 of the Control API: it ends with /control/v1. */
   readonly baseUrl: URL;
   readonly token: string;
   readonly clock: Clock;

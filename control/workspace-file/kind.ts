@@ -54,7 +54,7 @@ export interface Kind<S extends SectionName = SectionName> {
   readonly deletePath?: (resource: Resource) => string;
 }
 
-/** Without what is undefined. */
+/** The object without what is undefined. */
 export const said = (object: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 
@@ -79,7 +79,7 @@ export async function patch<E>(
   return api.write("PATCH", `${path}/${there[idField]}`, changes, { version: there.version });
 }
 
-/** Of something new there is nothing to take away. */
+/** Drops nulls: of something new there is nothing to take away. */
 export const withoutNulls = (configuration: object | undefined) =>
   configuration &&
   Object.fromEntries(Object.entries(configuration).filter(([, value]) => value !== null));

@@ -6,7 +6,7 @@ import { type Fault, FaultyFile, type ReadFile } from "./read.ts";
 import type { Entries, SecretReference } from "./schema.ts";
 
 export interface SecretPlaces {
-  /** Of the workspace file: paths are relative to it. */
+  /** Folder of the workspace file: paths are relative to it. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }

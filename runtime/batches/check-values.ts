@@ -89,7 +89,7 @@ const rangeOf = (first: bigint, last: bigint, ...others: readonly bigint[]): Lon
   has: (value) => (value >= first && value <= last) || others.includes(value),
 });
 const times = rangeOf(0n, 86_400_000_000n);
-/** From 4713 BC, where PostgreSQL's begin, to what 64 bits hold. */
+/** Instants from 4713 BC, where PostgreSQL's begin, to what 64 bits hold. */
 const instants = rangeOf(-210_866_803_200_000_000n, endlessInstant, -endlessInstant);
 const shortDecimals = rangeOf(1n - 10n ** 18n, 10n ** 18n - 1n);
 

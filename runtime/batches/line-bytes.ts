@@ -62,7 +62,7 @@ export function copySource(bytes: Uint8Array): CopySource {
   };
 }
 
-/** As a source that is read by eight bytes from everywhere. */
+/** The bytes as a source that is read by eight bytes from everywhere. */
 export function copySourceOf(bytes: Uint8Array): CopySource {
   const padded = new Uint8Array(bytes.length + slack);
   padded.set(bytes);

@@ -14,7 +14,7 @@ export type ValueText = (into: LineBytes, at: number, row: number) => number;
 
 export interface ValueTexts {
   readonly write: ValueText;
-  /** Of the texts of all values, at most. */
+  /** Bytes of the texts of all values, at most. */
   readonly bytes: number;
 }
 

@@ -111,7 +111,7 @@ function wordsOf(argument: Argument, path: string, siblings: readonly string[]):
   return name === "verb" ? argument.description.split(", ") : [];
 }
 
-/** Those that come with svc, where a command takes them. */
+/** The connectors that come with svc, where a command takes them. */
 function connectorsOf(path: string): readonly string[] {
   const sources = builtInSources.map(({ name }) => name);
   if (/^connectors (add|digest)$/.test(path)) return [];

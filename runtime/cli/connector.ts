@@ -15,7 +15,7 @@ export interface HostValues {
   readonly sandbox?: SandboxLevel | undefined;
   readonly memory?: number | undefined;
   readonly allowLocal?: true | undefined;
-  /** Of an image. */
+  /** Hosts that an image may reach. */
   readonly allowHost?: readonly string[] | undefined;
   readonly exposeSecret?: readonly string[] | undefined;
 }
@@ -103,7 +103,7 @@ export function nameConnector(
   }
 }
 
-/** That there is none of that name or path, and what to name instead. */
+/** Says that there is none of that name or path, and what to name instead. */
 export function noConnector(wanted: string): string {
   const names = builtInSources.map(({ name }) => name);
   const hint = isPath(wanted)

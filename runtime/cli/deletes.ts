@@ -61,7 +61,7 @@ interface FollowOptions {
 /** The result of a read and of the comparison after it. */
 export interface Followed {
   readonly summary: ReadSummary;
-  /** By stream: how many rows were marked or removed. */
+  /** Number of rows that were marked or removed, by stream. */
   readonly deleted: ReadonlyMap<string, number>;
 }
 

@@ -47,7 +47,7 @@ export async function readText(path: string, kind: FileKind, cwd: string): Promi
   }
 }
 
-/** Also reads pipes, whose size is not known before. */
+/** Reads a file, or a pipe, whose size is not known before. */
 async function readBytes(path: string, maxBytes: number, name: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let byteCount = 0;

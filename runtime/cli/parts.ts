@@ -11,7 +11,7 @@ import { parseCondition, toCondition } from "./conditions.ts";
 import { requireStreams, takeCursors } from "./cursors.ts";
 import { printable, suggestion, UsageError } from "./usage.ts";
 
-/** By the stream as the person names it. */
+/** Columns by the stream as the person names it. */
 export type ChosenColumns = ReadonlyMap<string, readonly string[]>;
 export type ChosenConditions = ReadonlyMap<string, readonly RowCondition[]>;
 
@@ -114,7 +114,7 @@ function entriesOf<T>(
   return new Map(entries);
 }
 
-/** Those of the configuration, and of the command line, which count more. */
+/** Joins the parts of the configuration and those of the command line, which count more. */
 export const joinParts = (one: ChosenParts, other: ChosenParts): ChosenParts => ({
   columns: new Map([...one.columns, ...other.columns]),
   hash: new Map([...one.hash, ...other.hash]),

@@ -85,7 +85,7 @@ export interface ConnectorReference {
   readonly document?: string | undefined;
   /** The image that the document tells of, which the host runs for the worker. */
   readonly container?: ContainedImage | undefined;
-  /** Of code that does not come with svc, for those who run it for others. */
+  /** The pin of code that does not come with svc, for those who run it for others. */
   readonly pin?: ConnectorPin | undefined;
 }
 

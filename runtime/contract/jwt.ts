@@ -23,7 +23,7 @@ export interface UnsignedToken {
   readonly payload: JsonObject;
   /** With the placeholder of the key: a text for HMAC, a private key in PEM for the others. */
   readonly key: string;
-  /** Of the private key; empty where it has none. */
+  /** Passphrase of the private key; empty where it has none. */
   readonly passphrase?: string;
   /** The key is the base64 of its text, as some providers of HMAC keys want it. */
   readonly isKeyEncoded?: boolean;

@@ -9,7 +9,7 @@ export interface DatabaseColumn {
     /** False when the server's order is not that of comparing with a saved value. */
     readonly isOrderable: boolean;
   };
-  /** With null, unless it is part of the key. */
+  /** Its schema, with null unless it is part of the key. */
   readonly schema: JsonSchema;
   /** The type in SQL: `bigint`, `timestamp with time zone`, … */
   readonly typeName: string;

@@ -53,7 +53,7 @@ export interface KeyCounts {
   readonly keyCount: number;
   /** Rows of the table that are not marked. */
   readonly rowCount: number;
-  /** Those of them whose key the source does not have. */
+  /** Number of those whose key the source does not have. */
   readonly goneCount: number;
 }
 

@@ -173,7 +173,7 @@ async function authenticate(exchange: Authentication): Promise<void> {
   throw notMysql();
 }
 
-/** Of `caching_sha2_password`. */
+/** Asks for the server's key, in `caching_sha2_password`. */
 const requestPublicKey = 2;
 const fastAuthDone = 3;
 const fullAuthNeeded = 4;

@@ -176,7 +176,7 @@ export function allowedHeaderNames(declared: readonly string[] = []): readonly s
 export const passableHeaderNames = (headers: ResponseHeaders): readonly string[] =>
   Object.keys(headers).filter((name) => !neverAllowed.has(name));
 
-/** Those fields of an answer, without secrets that the provider echoes in them. */
+/** The named headers of an answer, without secrets that the provider echoes in them. */
 export function pickHeaders(
   headers: ResponseHeaders,
   names: readonly string[],

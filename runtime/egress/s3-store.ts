@@ -109,7 +109,7 @@ export function createS3Store(options: S3Options): ObjectStore & AsyncDisposable
   };
   const call = (one: Call) => withRetries(policy, signal, () => once(one));
 
-  /** Of an answer that there is no such thing: it is an object, not the bucket. */
+  /** Requires of an answer "no such thing" that it means an object, not the bucket. */
   function requireBucket({ status, headers, body }: Reply): void {
     const xml = body.toString("utf8");
     if (elements(xml, "Code").includes("NoSuchBucket"))

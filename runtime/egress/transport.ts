@@ -57,7 +57,7 @@ export interface TransportOptions {
   readonly limits: HttpLimits;
 }
 
-/** Of all requests of this process: a run has more than one transport. */
+/** Counts all requests of this process: a run has more than one transport. */
 let nextIndex = 0;
 
 export function createTransport({

@@ -42,7 +42,7 @@ interface Redacted {
   readonly lost: readonly number[];
 }
 
-/** As often what is left may come together to another secret. */
+/** So often, what is left may come together to another secret. */
 const maxRounds = 4;
 
 function redactColumn(search: Search, given: Column, rowCount: number): Redacted {

@@ -32,7 +32,7 @@ const marks = new Map([
 ]);
 /** 0 for a byte that no escape begins with; else the number of its mark. */
 export const markNumber = new Uint8Array(256);
-/** By the number of a mark and the byte behind it. */
+/** 1 where an escape may begin, by the number of its mark and the byte behind it. */
 const mayFollow = new Uint8Array(256 * (marks.size + 1));
 for (const [number, [mark, followers]] of [...marks].entries()) {
   markNumber[mark] = number + 1;

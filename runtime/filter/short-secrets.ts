@@ -10,9 +10,9 @@ import { jsonEscaped, secretViews } from "./secret-views.ts";
 export interface ShortSecrets {
   /** One of these is in all bytes that hold one, unless they are it. */
   readonly needles: readonly Buffer[];
-  /** Those that are found as a complete text. */
+  /** Secrets that are found as a complete text. */
   readonly values: ReadonlySet<string>;
-  /** The forms of those that are found in full. */
+  /** The forms of secrets that are found in full. */
   readonly forms: readonly string[];
   /** False when the bytes surely hold none. */
   mayBeIn(bytes: Buffer): boolean;

@@ -52,7 +52,7 @@ function rowAt(offsets: Uint32Array, position: number): number {
   return low;
 }
 
-/** Those that are a short secret and nothing else but white space. */
+/** The rows that are a short secret and nothing else but white space. */
 function rowsOfValues({ short: { values } }: Search, texts: TextRows): number[] {
   if (values.size === 0) return [];
   const lengths = new Set([...values].map((value) => Buffer.byteLength(value)));

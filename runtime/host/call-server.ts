@@ -51,7 +51,7 @@ export function createCallServer(
   const requestSlots = createSlots(maxRequests);
   let openCalls = 0;
   let requestBytes = 0;
-  /** Of answers that the worker has not taken. */
+  /** Bytes of answers that the worker has not taken. */
   let answerBytes = 0;
   let onRoom = () => {};
   signal.addEventListener("abort", () => {

@@ -15,7 +15,7 @@ export interface RunEnd {
 
 export function createRunEnd(): RunEnd {
   let held: Buffer = Buffer.alloc(0);
-  /** Of a payload that is still to come. */
+  /** Bytes of a payload that are still to come. */
   let payloadBytes = 0;
   let isLoaded = false;
   let isNear = false;

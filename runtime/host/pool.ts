@@ -19,7 +19,7 @@ import { createSession, type Session } from "./session.ts";
 export interface LoadedWorker {
   readonly worker: WorkerProcess;
   readonly session: Session;
-  /** Unchecked. */
+  /** As the worker gave it, unchecked. */
   readonly manifest: JsonValue;
 }
 

@@ -34,7 +34,7 @@ export interface StreamProgress {
   sinceCheckpoint: number;
   /** Values of batches that the sink's lines could not say, or its place not hold. */
   unsaidCount: number;
-  /** Of its last state. */
+  /** Bytes of its last state. */
   stateBytes: number;
   /** Values that the worker left out. */
   nulledCount: number;

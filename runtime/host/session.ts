@@ -35,7 +35,7 @@ export interface SessionLimits {
   readonly timeoutMs: number;
   /** A worker that does not answer a ping for so long is ended. */
   readonly unresponsiveMs: number;
-  /** From cancel to kill. */
+  /** Time from cancel to kill. */
   readonly graceMs: number;
 }
 

@@ -9,7 +9,7 @@ export interface ContainerOptions {
   readonly image: string;
   /** Undefined: the image's own. */
   readonly user: string | undefined;
-  /** With the files that the arguments name. */
+  /** Folder with the files that the arguments name. */
   readonly folder: string;
   readonly args: readonly string[];
   readonly memoryMb: number;
@@ -31,7 +31,7 @@ export const nobody = "65534:65534";
 const writable = ["/tmp", "/var/tmp", "/run"];
 const tmpfs = "rw,nosuid,nodev,noexec,size=512m,mode=1777";
 
-/** Of `docker run`: the daemon refused, or the program cannot be started. */
+/** Exit codes of `docker run`: the daemon refused, or the program cannot be started. */
 const refusedCodes = new Set([125, 126, 127]);
 
 export function startContainer(gate: Gate, options: ContainerOptions): Container {

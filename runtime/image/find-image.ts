@@ -91,7 +91,7 @@ async function lookUp(name: string, signal?: AbortSignal): Promise<FoundImage | 
   };
 }
 
-/** That of the registry which the name is of. */
+/** The digest in the registry that the name is of. */
 function digestIn({ RepoDigests: known }: JsonObject, name: string): string | undefined {
   const repository = parseImageName(name)?.repository ?? "";
   const pairs = (Array.isArray(known) ? known : []).map((one) => String(one).split("@"));

@@ -31,13 +31,13 @@ export interface ImageBrokerOptions {
 }
 
 export interface ImageLimits {
-  /** Of the container. */
+  /** Memory of the container. */
   readonly memoryMb: number;
   /** An image that neither says nor asks anything for longer is ended. */
   readonly silenceMs: number;
 }
 
-/** Of a command of the worker: a catalog of one stream and its state. */
+/** Most bytes of a command of the worker: a catalog of one stream and its state. */
 const maxCommandBytes = 8 * 1024 * 1024;
 /** Different things that a run tells of: an image could try without end. */
 const maxDenials = 100;

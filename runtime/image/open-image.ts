@@ -20,7 +20,7 @@ export interface OpenImageOptions {
   readonly hosts: readonly string[];
   /** Paths of secret settings that it gets as they are. */
   readonly exposed: readonly string[];
-  /** Of its container. */
+  /** Memory of its container. */
   readonly memoryMb: number;
   /** The name of its connector; default: as its repository. */
   readonly name?: string | undefined;
@@ -89,7 +89,7 @@ interface AskedSpec {
   readonly user: string | undefined;
 }
 
-/** By the ids of images: the same program says the same again. */
+/** Specs by the ids of images: the same program says the same again. */
 const asked = new Map<string, AskedSpec>();
 const maxKnown = 100;
 

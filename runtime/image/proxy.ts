@@ -14,7 +14,7 @@ import type { HttpAnswer, HttpCall } from "../wire/http-call.ts";
 import type { Authority } from "./authority.ts";
 
 export interface ImageProxyOptions {
-  /** Of a Unix socket. */
+  /** Path of a Unix socket. */
   readonly path: string;
   readonly authority: Authority;
   readonly hosts: readonly string[];

@@ -14,7 +14,7 @@ import { compileStream, type ManifestStream, nameOf } from "./stream.ts";
 export type Unusable = ReadonlyMap<string, ConnectorError>;
 
 export interface Catalog {
-  /** Those that every account has. */
+  /** The streams that every account has. */
   readonly always: readonly ManifestStream[];
   readonly unusable: Unusable;
   readonly reaches: readonly Reach[];
@@ -22,7 +22,7 @@ export interface Catalog {
   readonly isDependent: boolean;
   /** Whether there may be a stream of that name. */
   mayHave(name: string): boolean;
-  /** Those of this account. */
+  /** The streams of this account. */
   list(ctx: Context): AsyncGenerator<ManifestStream>;
   /** Those that a template makes for it. @param template of that name only */
   listDynamic(ctx: Context, template?: string): AsyncGenerator<ManifestStream>;

@@ -11,7 +11,7 @@ export interface QueryProperties {
   readonly parameter: string | undefined;
   /** Asks the provider for them; undefined where the manifest lists them. */
   readonly asking: Retriever | undefined;
-  /** Those of one request after the other. */
+  /** The properties of one request after the other. */
   chunks(ctx: Context): Promise<string[][]>;
   /** The key by which rows of several requests are parts of one; undefined where they are not. */
   keyOf: ((row: Row) => string | undefined) | undefined;

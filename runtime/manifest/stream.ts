@@ -17,7 +17,7 @@ import { compileStateMigration } from "./slices/state-migration.ts";
 
 export interface ManifestStream extends Pick<Retriever, "open" | "read"> {
   readonly name: string;
-  /** As far as it is known without a request. */
+  /** The stream as far as it is known without a request. */
   readonly stream: Stream;
   /** Asks for the rest of its schema; it is not there where the manifest has all of it. */
   readonly discover?: ((ctx: Context) => Promise<Stream>) | undefined;

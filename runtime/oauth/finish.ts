@@ -20,7 +20,7 @@ export interface FinishOptions extends AuthorizationNetwork {
    * not what a proxy made of them.
    */
   readonly callbackUrl: string;
-  /** Of the request that brought the callback, from its session. */
+  /** The context of the request that brought the callback, from its session. */
   readonly context: AuthorizationContext;
   readonly pendings: PendingStore;
 }

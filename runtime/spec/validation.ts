@@ -54,7 +54,7 @@ export function createValidator({ keepsCode = false } = {}): Ajv2020 {
 /** Every schema of {@link compileLater}, for the build. */
 export const ownSchemas: object[] = [];
 
-/** By which the validator of a schema is found that the build has compiled. */
+/** The name of a schema's validator that the build has compiled. */
 export const digestOf = (schema: object): string =>
   createHash("sha256").update(JSON.stringify(schema)).digest("base64url");
 
@@ -74,7 +74,7 @@ export function compileLater(schema: object): (document: JsonValue) => readonly 
   };
 }
 
-/** Of JSON Schema 2020-12; what names no other is one of it. */
+/** The dialect JSON Schema 2020-12, which a schema has that names no other. */
 export const metaschema = "https://json-schema.org/draft/2020-12/schema";
 let schemaValidator: Ajv2020 | undefined;
 

@@ -35,7 +35,7 @@ export interface HttpAnswer {
   readonly status: number;
   /** Allowed response headers only, lower case. */
   readonly headers: { readonly [name: string]: string };
-  /** Decompressed. */
+  /** The decompressed body. */
   readonly body: Buffer;
 }
 

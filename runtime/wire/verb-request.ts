@@ -4,7 +4,7 @@ import type { RowCondition, SyncMode } from "../contract/stream.ts";
 
 /** The request to load a connector, the first that the host sends. */
 export interface LoadRequest {
-  /** Of a module, or of a declarative manifest. */
+  /** Address of a module, or of a declarative manifest. */
   readonly url: string;
   /** The text of a manifest that lies in no file. */
   readonly document?: string;
@@ -13,7 +13,7 @@ export interface LoadRequest {
 /** The host's request to the worker, after it has seen the manifest. */
 export type VerbRequest = {
   readonly verb: "check" | "discover" | "read" | "entities";
-  /** Without secrets. */
+  /** The configuration without secrets. */
   readonly config: JsonObject;
   /** For read. */
   readonly selection?: readonly StreamRequest[] | undefined;

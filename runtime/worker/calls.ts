@@ -42,7 +42,7 @@ interface Pending {
  */
 const readAheadBytes = 1024 * 1024;
 
-/** Of all runs of this worker: what comes late belongs to no later one. */
+/** The last id in all runs of this worker: what comes late belongs to no later one. */
 let lastId = 0;
 
 export function createCalls(writer: FrameWriter, signal: AbortSignal): Calls {

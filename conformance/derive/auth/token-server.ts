@@ -38,9 +38,9 @@ export interface TokenServerOptions {
 export interface Refresh {
   readonly index: number;
   readonly atMs: number;
-  /** Sent. */
+  /** The refresh token of the request. */
   readonly refreshToken: string | undefined;
-  /** Given. */
+  /** The access token of the answer. */
   readonly accessToken: string | undefined;
   readonly newRefreshToken: string | undefined;
 }

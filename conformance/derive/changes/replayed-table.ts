@@ -13,7 +13,7 @@ export const deletedAtField = "_ab_cdc_deleted_at";
 
 export interface ReplayedTable {
   readonly facts: StreamFacts;
-  /** Of the last state that came; undefined: the next read begins anew. */
+  /** The last state that came; undefined: the next read begins anew. */
   readonly state: JsonValue | undefined;
   rows(): readonly OutputRow[];
   /** Takes what a run wrote, as far as its states cover it. */

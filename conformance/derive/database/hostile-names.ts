@@ -4,7 +4,7 @@
  */
 import type { DatabaseSql } from "../../contract/database-sql.ts";
 
-/** As tables and columns may be called: up to 63 bytes of anything but NUL. */
+/** Names that tables and columns may have: up to 63 bytes of anything but NUL. */
 const names = [
   `it's "quoted"`,
   "a `tick`",
@@ -22,7 +22,7 @@ const names = [
   "/* no comment */ -- none",
 ] as const;
 
-/** As keys: what a resumed read puts into its condition. */
+/** Values of keys, which a resumed read puts into its condition. */
 const hostileValues = [
   "",
   "'",
@@ -40,7 +40,7 @@ const hostileValues = [
   "☃ \u{1f4d3}",
 ] as const;
 
-/** Those that the database takes. */
+/** The names that the database takes. */
 export const hostileNames = ({ canName }: DatabaseSql): readonly string[] => names.filter(canName);
 
 /**

@@ -11,7 +11,7 @@ import { compareWithTable } from "./rows.ts";
 export interface MadeTables {
   readonly copy: DatabaseCopy;
   readonly discover: Observation;
-  /** Those that were not there before. */
+  /** The streams that were not there before. */
   readonly streams: readonly StreamFacts[];
 }
 

@@ -56,7 +56,7 @@ const sampledPlain = 30;
 const maxConfigRuns = 12;
 /** Statements of a session in turn that a database's errors begin at. */
 const readyStatements = 4;
-/** Of real time, for answers that never come. */
+/** Timeouts in real time, for answers that never come. */
 const shortTimeouts = { connectMs: 250, headersMs: 250, idleMs: 250, totalMs: 400 };
 const hangDeadlineMs = 8_000;
 

@@ -69,7 +69,7 @@ function toSetting({ path, schema, value }: FreeText, reached: string | undefine
   return { path, kind: isPart ? "part" : "host", write: (host) => host };
 }
 
-/** As text: the URL class would write an address in its usual form. */
+/** Replaces text: the URL class would write an address in its usual form. */
 const withHost = (url: string, host: string) =>
   url.replace(/^(https?:\/\/)(?:[^/?#@]*@)?[^/?#:]+/i, `$1${host}`);
 

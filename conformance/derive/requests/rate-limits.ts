@@ -185,7 +185,7 @@ const valuesOf = ({ url, body }: ProviderRequest): [string, string][] => [
   ...(fieldsOf(body) ?? []).map(([name, value]): [string, string] => [name, JSON.stringify(value)]),
 ];
 
-/** Of a body that is a JSON object. */
+/** The fields of a body that is a JSON object. */
 function fieldsOf(body: string): [string, unknown][] | undefined {
   if (!body.startsWith("{")) return undefined;
   try {

@@ -12,7 +12,7 @@ import { type OutputRow, outputRows } from "./rows.ts";
 
 export interface CursorColumn {
   readonly stream: StreamFacts;
-  /** Of the records. */
+  /** Name of the cursor field in records. */
   readonly cursorField: string;
   /** JSON pointer into the provider's rows. */
   readonly field: string;

@@ -21,7 +21,7 @@ export interface RowField {
   readonly pointer: string;
   /** Whose rows agree with the records there. */
   readonly listings: ReadonlySet<Listing>;
-  /** Of the provider's rows, without null and what is missing. */
+  /** The values in the provider's rows, without null and what is missing. */
   readonly values: readonly unknown[];
   /** Types that the schema admits; none where it says nothing. */
   readonly types: readonly string[];
@@ -76,7 +76,7 @@ export function readAll(
 export const streamFields = (lab: Lab, stream: StreamFacts): Promise<StreamFields> =>
   lab.once(`row fields ${stream.label}`, () => findFields(lab, stream));
 
-/** Of all recorded streams that have any. */
+/** The fields of all recorded streams that have any. */
 export async function everyStreamFields(lab: Lab): Promise<readonly StreamFields[]> {
   const found: StreamFields[] = [];
   for (const stream of lab.streams.filter(({ recording }) => recording))

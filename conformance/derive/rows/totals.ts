@@ -6,7 +6,7 @@ import { jsonLeaves, nameOf, scalarText } from "../../learn/json.ts";
 import { type PagedRead, treeOf } from "../sweeps/pages.ts";
 
 const totalName = /^(x?total[a-z]*)$/;
-/** Of a page by itself they may be the number of its own rows. */
+/** Names that, on a single page, may mean the number of its own rows. */
 const countName = /^(count|recordcount|resultcount|rowcount|hits|nbhits|size)$/;
 
 /** True when every page says how many rows there are in all. */

@@ -129,7 +129,7 @@ function numberCase(field: RowField, text: string): ValueCase {
   };
 }
 
-/** Also of numbers that are given as texts. */
+/** The text of a number, also of one that is given as text. */
 function numberText(given: unknown): string | undefined {
   if (typeof given !== "string")
     return scalarText(given) === undefined ? undefined : canonicalize(given);

@@ -16,7 +16,7 @@ import { compareRows, outputRows } from "../rows/rows.ts";
 
 /** A recorded read from the beginning that asks for pages. */
 export interface PagedRead {
-  /** Of the recording. */
+  /** Name of the recording. */
   readonly name: string;
   readonly recording: Recording;
   readonly stream: StreamFacts;

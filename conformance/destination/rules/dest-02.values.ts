@@ -193,7 +193,7 @@ export function isSameValue(kind: Kind, literal: string, actual: JsonValue): boo
   }
 }
 
-/** Without sign of zero, exponent, and zeros that say nothing. */
+/** A decimal without sign of zero, exponent, and zeros that say nothing. */
 function plainDecimal(text: string): string {
   const [, sign = "", whole = "0", part = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];

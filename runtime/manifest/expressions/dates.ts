@@ -223,7 +223,7 @@ function zoneText(offsetMinutes: number, between: string): string {
   return `${offsetMinutes < 0 ? "-" : "+"}${pad(Math.floor(size / 60))}${between}${pad(size % 60)}`;
 }
 
-/** Of an instant of the clock. */
+/** The moment of an instant of the clock. */
 export const momentOf = (ms: number): Moment => new Moment(BigInt(Math.trunc(ms)) * 1000n);
 /** The day of a moment, in its zone. */
 export function dateOf(moment: Moment): Moment {

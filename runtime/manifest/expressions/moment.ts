@@ -31,7 +31,7 @@ export const minute = 60n * second;
 export const hour = 60n * minute;
 export const day = 24n * hour;
 
-/** Of year 1 to year 9999, as Python's. */
+/** The calendar: year 1 to year 9999, as Python's. */
 const first = -62_135_596_800n * second;
 const last = 253_402_300_800n * second - 1n;
 

@@ -14,7 +14,7 @@ import { invalid } from "../document/invalid.ts";
  */
 export type SchemaFiles = (path: string) => JsonObject | undefined;
 
-/** Of a manifest that is a text and nothing else. */
+/** The files of a manifest that is a text and nothing else. */
 export const noSchemaFiles: SchemaFiles = () => undefined;
 
 const safePath = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.json$/;

@@ -22,7 +22,7 @@ export type Window = { readonly [field: string]: string | number };
 
 /** The cursor of a stream, or of one part of it. */
 export interface Cursor {
-  /** Those that are not read yet, in order. */
+  /** The windows that are not read yet, in order. */
   windows(): Iterable<Window>;
   /** Takes note of a record, of the window that is being read. */
   observe(record: Row): void;

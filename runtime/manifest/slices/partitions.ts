@@ -22,7 +22,7 @@ export interface ParentStream {
 export interface ParentRun {
   /** Records by the part and window in which they are read; a part is closed after its last one. */
   records(): AsyncGenerator<{ readonly record: Row; readonly partition: Scope }>;
-  /** After the parts that are closed. */
+  /** The state after the parts that are closed. */
   state(): JsonObject | undefined;
 }
 

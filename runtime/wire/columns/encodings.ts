@@ -56,7 +56,7 @@ export const maxScale = (encoding: Encoding) =>
 /** Every section of a batch begins at a multiple of 8. */
 export const align8 = (bytes: number) => (bytes + 7) & ~7;
 
-/** Before the columns: rows, columns, bytes of the notes, 0; each u32. */
+/** The head before the columns: rows, columns, bytes of the notes, 0; each u32. */
 export const headBytes = 16;
 /** Of a column: encoding u8, whether it has validity u8, scale u8, 0, bytes of its texts u32. */
 export const columnHeadBytes = 8;

@@ -56,9 +56,9 @@ export interface RecordWriter {
 
 /** A batch is full with so many characters of texts: about what the wire takes at once. */
 const batchChars = 128 * 1024;
-/** Of numbers and places, which take eight bytes each at most. */
+/** Bytes of numbers and places in a batch, which take eight each at most. */
 const batchBytes = 512 * 1024;
-/** Of names in the notes of a batch. */
+/** Characters of names in the notes of a batch. */
 const noteChars = 256 * 1024;
 /** Longer names of fields are cut in notes. */
 const noteFieldChars = 1_000;
