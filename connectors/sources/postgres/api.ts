@@ -64,7 +64,7 @@ export async function openSession(ctx: PostgresContext): Promise<Session> {
   }
 }
 
-export interface SnapshotOptions {
+export interface SnapshotOptions<Begun> {
   /**
    * False: a statement may take as long as the output of its rows does. Whether the server is still
    * there, copyRows looks itself. Default: true.
@@ -72,20 +72,28 @@ export interface SnapshotOptions {
   readonly hasTimeout?: boolean | undefined;
   /** The name of a snapshot that another session has exported. Default: one of this moment. */
   readonly snapshot?: string | undefined;
+  /**
+   * Sends the statements that begin it; what is asked in the same message costs no round trip of its
+   * own. Default: sends them alone.
+   */
+  readonly begin?: ((steps: string) => Promise<Begun | undefined>) | undefined;
 }
 
-/** One snapshot for all that `work` reads; rolled back in any case. */
-export async function* inSnapshot<T>(
+/**
+ * One snapshot for all that `work` reads, which is given what `begin` got; rolled back in any case.
+ */
+export async function* inSnapshot<T, Begun = undefined>(
   { client }: Session,
-  work: () => AsyncIterable<T>,
-  { hasTimeout = true, snapshot }: SnapshotOptions = {},
+  work: (begun: Begun | undefined) => AsyncIterable<T>,
+  { hasTimeout = true, snapshot, begin }: SnapshotOptions<Begun> = {},
 ): AsyncGenerator<T> {
   const steps = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"];
   if (snapshot !== undefined) steps.push(`SET TRANSACTION SNAPSHOT ${escapeLiteral(snapshot)}`);
   if (!hasTimeout) steps.push("SET LOCAL statement_timeout = 0");
-  await client.query(steps.join("; "));
+  const beginning = steps.join("; ");
   try {
-    yield* work();
+    if (!begin) await client.query(beginning);
+    yield* work(await begin?.(beginning));
   } finally {
     await client.query("ROLLBACK").catch(() => {}); // the session may be gone
   }

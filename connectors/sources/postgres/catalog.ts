@@ -92,24 +92,38 @@ export async function* listTables(session: Session, tables: string): AsyncGenera
   await session.client.query("CLOSE svc_tables");
 }
 
-/** One table; undefined when there is none of the name. */
-export async function findTable(
+/**
+ * Asks for one table.
+ * @param steps statements that are sent before, in the same message
+ */
+export const askForTable = (session: Session, schema: string, name: string, steps = ""): Asked =>
+  listed(session, `${steps}${steps && "; "}${selectColumns(selectNamed(schema, name))}`);
+
+/** The server's answer. */
+export type Asked = Promise<readonly ListedTable[]>;
+
+/** The table that was asked for; undefined when there is none of the name. */
+export async function toAskedTable(
   session: Session,
-  schema: string,
-  name: string,
+  rows: readonly ListedTable[],
 ): Promise<Table | undefined> {
-  const rows = await listed(session, selectColumns(selectNamed(schema, name)));
   return (await toTables(session, rows))[0];
 }
 
 async function listed({ client }: Session, text: string): Promise<ListedTable[]> {
   const getTypeParser = () => (value: string) => value;
-  const { rows } = await client.query<ListedTable>({
+  const results: unknown = await client.query<ListedTable>({
     rowMode: "array",
     types: { getTypeParser },
     text,
   });
-  return rows;
+  // Of several statements each has a result.
+  const [last] = (Array.isArray(results) ? results : [results]).slice(-1) as Listed[];
+  return last?.rows ?? [];
+}
+
+interface Listed {
+  readonly rows: ListedTable[];
 }
 
 async function toTables(session: Session, rows: readonly ListedTable[]): Promise<Table[]> {

@@ -272,8 +272,55 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
         "CREATE TABLE t (id int PRIMARY KEY, at int); INSERT INTO t VALUES (1, NULL)",
       );
       const none = await readAll(empty, incremental("t", "at"));
-      expect(none.state).toEqual({ mode: "incremental", cursor_field: "at", cursor: null });
+      expect(none.state).toEqual({
+        mode: "incremental",
+        cursor_field: "at",
+        cursor: null,
+        without: 1,
+      });
       expect((await readAll(empty, incremental("t", "at"), {}, none.state)).rows).toEqual([]);
+    });
+
+    test("tells of rows without a value that came after the first sync", async () => {
+      const database = await createDatabase(`
+        CREATE TABLE t (id int PRIMARY KEY, at int); CREATE INDEX ON t (at);
+        INSERT INTO t VALUES (1, NULL), (2, 7), (3, NULL)`);
+      let { state } = await readAll(database, incremental("t", "at"));
+      const next = async (sql: string, settings: Partial<SelectedStream> = {}) => {
+        await database.query(sql);
+        const done = await readAll(database, { ...incremental("t", "at"), ...settings }, {}, state);
+        state = done.state ?? state;
+        return { ids: ids(done.rows), told: done.logged.map(({ fields }) => fields) };
+      };
+      const unread = (unreadRows: number) => [
+        { stream: "public.t", cursorField: "at", unreadRows },
+      ];
+      expect(await next("SELECT 1")).toEqual({ ids: [2], told: [] });
+      const come = "INSERT INTO t SELECT i, NULL FROM generate_series(10, 14) i";
+      expect(await next(come)).toEqual({ ids: [2], told: unread(5) });
+      // One of those that were read got a value: the others are still not read.
+      const first = "UPDATE t SET at = 8 WHERE id = 1";
+      expect(await next(first)).toEqual({ ids: [2, 1], told: unread(5) });
+      expect(await next("UPDATE t SET at = 9 WHERE at IS NULL")).toEqual({
+        ids: [1, 3, 10, 11, 12, 13, 14],
+        told: [],
+      });
+      const more = "INSERT INTO t SELECT i, NULL FROM generate_series(100, 20000) i";
+      expect((await next(more)).told).toEqual(unread(10_001));
+      const rowFilter = [{ column: "id", operator: "<" as const, value: 110 }];
+      expect((await next("SELECT 1", { rowFilter })).told).toEqual(unread(10));
+    });
+
+    test("does not look through a large table without an index for rows without a value", async () => {
+      const database = await createDatabase(`
+        CREATE TABLE t (id int PRIMARY KEY, at int); INSERT INTO t VALUES (1, 1), (2, 7); ANALYZE t`);
+      const { state } = await readAll(database, incremental("t", "at"));
+      await database.query("INSERT INTO t VALUES (3, NULL)");
+      const toldWith = async (rows: number) => {
+        await database.query(`UPDATE pg_class SET reltuples = ${rows} WHERE relname = 't'`);
+        return (await readAll(database, incremental("t", "at"), {}, state)).logged.length;
+      };
+      expect([await toldWith(2), await toldWith(2_000_000), await toldWith(-1)]).toEqual([1, 0, 0]);
     });
 
     test("infinity does not move the state", async () => {
@@ -706,6 +753,18 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       await collect(run.read(fullRefresh("t")));
       expect(run.received().length).toBeGreaterThan(100);
       expect(run.secrets.contains(run.received())).toBe(false);
+    });
+
+    test("a table is read in three round trips: it is described as its transaction begins", async () => {
+      await using run = createRun(await createDatabase("CREATE TABLE t (id int PRIMARY KEY)"));
+      await collect(run.read(fullRefresh("t")));
+      // "ReadyForQuery": the server waits for the next message, in a transaction or not.
+      const waits = run
+        .received()
+        .toString("latin1")
+        .matchAll(/Z\0\0\0\x05([ITE])/g);
+      // BEGIN with the description, types (once a session), COPY, ROLLBACK.
+      expect([...waits].map(([, status]) => status).join("")).toMatch(/ITTTI$/);
     });
 
     test("a server that says nothing for too long is given up, however long the whole takes", async () => {

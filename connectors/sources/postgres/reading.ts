@@ -99,11 +99,17 @@ export async function* readTable(
       pageSize,
       log: ctx.log,
       isValueRefused: isDataException,
+      count: (query) => countRows(session, query),
       rows: (query) => queryRows(session, table, fields, query, { maxRows: pageSize, rangeOf }),
     });
   };
   const begin = askAtBegin(ctx, session, stream);
-  yield* inSnapshot(session, work, { hasTimeout: false, snapshot });
+  yield* inSnapshot(session, work, { hasTimeout: false, snapshot, begin });
+}
+
+async function countRows({ client }: Session, query: string): Promise<number> {
+  const { rows } = await client.query<{ count: string }>(query);
+  return Number(rows[0]?.count);
 }
 
 type Begun = Awaited<ReturnType<ReturnType<typeof askAtBegin>>>;

@@ -10,7 +10,15 @@ import {
   toStream,
 } from "svc-connectors/database";
 import { inSnapshot, type Session } from "./api.ts";
-import { countTables, findTable, listTables, selectChosen, type Table } from "./catalog.ts";
+import {
+  type Asked,
+  askForTable,
+  countTables,
+  listTables,
+  selectChosen,
+  type Table,
+  toAskedTable,
+} from "./catalog.ts";
 import { describeQuery } from "./queries.ts";
 import {
   logProblem,
@@ -87,20 +95,34 @@ function toLogStream(table: Table, { generated }: PublishedTable): Stream {
   };
 }
 
+/** Begins a transaction, and asks in the same message for the table of a stream. */
+export const askAtBegin =
+  ({ config }: PostgresContext, session: Session, selected: SelectedStream) =>
+  async (steps: string): Promise<Awaited<Asked> | undefined> => {
+    if (!queryOf(config, selected)) return askForTable(session, ...nameOf(selected), steps);
+    await session.client.query(steps);
+    return undefined;
+  };
+
+const nameOf = ({ namespace = "public", name }: SelectedStream) => [namespace, name] as const;
+
 /**
  * The table of a stream as it is now, or the result of its query. Needs a transaction.
+ * @param asked what {@link askAtBegin} got. Default: it is asked for
  * @throws STREAM_UNKNOWN, PERMISSION_DENIED, QUERY_REFUSED, QUERY_FAILED
  */
 export async function describeTable(
   { config }: PostgresContext,
   session: Session,
   selected: SelectedStream,
+  asked?: Awaited<Asked>,
 ): Promise<Table> {
   const query = queryOf(config, selected);
   if (query) return describeQuery(session, query);
-  const { namespace = "public", name } = selected;
-  const stream = labelOf({ schema: namespace, name });
-  const table = await findTable(session, namespace, name);
+  const [schema, name] = nameOf(selected);
+  const stream = labelOf({ schema, name });
+  const rows = asked ?? (await askForTable(session, schema, name));
+  const table = await toAskedTable(session, rows);
   if (!table) throw new ConnectorError("STREAM_UNKNOWN", { stream });
   if (!table.isReadable) throw new ConnectorError("PERMISSION_DENIED", { stream });
   return table;
