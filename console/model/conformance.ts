@@ -13,7 +13,7 @@ interface ResultWords {
   readonly isUrgent: boolean;
 }
 
-/** As the kit says them, what is to be acted on first. */
+/** The kit's results in words; first those to be acted on. */
 export const resultWords: Readonly<Record<RuleResult, ResultWords>> = {
   error: { heading: "Went wrong in the kit", color: "red", isUrgent: true },
   fail: { heading: "Failed", color: "red", isUrgent: true },

@@ -62,7 +62,7 @@ export const wordsOf = (value: unknown): readonly string[] | undefined => {
   return words.every((one) => one !== undefined) ? words : undefined;
 };
 
-/** Of two lists of words: what goes, what comes, and how many stay. */
+/** Compares two lists of words: what goes, what comes, and how many stay. */
 export function listParts(before: readonly string[], after: readonly string[]) {
   const [left, right] = [new Set(before), new Set(after)];
   return {

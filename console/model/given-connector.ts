@@ -26,7 +26,7 @@ export const givenOf = (connector: schemas["ConnectorWithStreams"]): GivenConnec
   hosts: connector.allowed_hosts ?? [],
 });
 
-/** As the API takes it. */
+/** The connector as the API takes it. */
 export const bodyOf = ({ way, manifest, image, hosts }: GivenConnector) =>
   way === "manifest"
     ? { manifest }

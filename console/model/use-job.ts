@@ -23,7 +23,7 @@ const nothing: WatchedJob = {
   problem: undefined,
 };
 
-/** Of the log; older ones go. */
+/** Most lines of the log; older ones go. */
 const maxLines = 2_000;
 const pauseMs = 3_000;
 

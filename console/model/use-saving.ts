@@ -8,7 +8,7 @@ interface Versioned {
   readonly version: number;
 }
 
-/** As the header that says which state of a thing a change is meant for. */
+/** The header that says which state of a thing a change is meant for. */
 export const ifMatch = ({ version }: Versioned) => ({ "If-Match": `"v${version}"` });
 
 export interface Saving<T extends Versioned> {

@@ -76,7 +76,7 @@ export function SignIn({
   );
 }
 
-/** Of a pasted link, what stands at its end. */
+/** The code at the end of a pasted link. */
 const codeOf = (text: string): string => text.trim().split("/").at(-1) ?? "";
 
 /** The page of a sign-in link: it exchanges the code, which the address bar and history forget. */

@@ -196,7 +196,7 @@ const Words = ({ gone, come, stay }: ReturnType<typeof listParts>) => (
   </>
 );
 
-/** With names beside the ids of what has one. */
+/** Adds names to ids of things that have one. */
 function withNames(change: Change, nameOf: ReturnType<typeof useNames>): Change {
   const field = change.path.at(-1) ?? "";
   const named = (value: unknown) => {

@@ -21,7 +21,7 @@ import { Loaded, ProblemNote } from "./states.tsx";
 import { Ago } from "./status.tsx";
 import { tell } from "./tell.ts";
 
-/** Of a connector that was added. */
+/** The conformance report on a connector that was added. */
 export function Conformance({
   connector: { connector_id: id, conformance },
 }: {

@@ -8,7 +8,7 @@ export const JobRows = ({
   nameOf,
 }: {
   readonly jobs: readonly schemas["Job"][];
-  /** Of a job's pipeline; absent: all are of one. */
+  /** Name of a job's pipeline; absent: all are of one. */
   readonly nameOf?: ((pipelineId: string | null) => string) | undefined;
 }) => (
   <ul className="rows">

@@ -16,7 +16,7 @@ const users = [
   { value: "cli", label: "A person at a terminal" },
 ];
 
-/** Of programs; of others half a day would be the server's own. */
+/** Days of a program's token; of others half a day would be the server's own. */
 const firstDays: Readonly<Record<schemas["Client"], number>> = { mcp: 7, api: 90, cli: 1 };
 
 export function NewToken({ onClose }: { readonly onClose: () => void }) {

@@ -9,7 +9,7 @@ import { Head } from "./head.tsx";
 /** A page's file has not come, however often it was asked for. */
 class FileMissing extends Error {}
 
-/** Before it is asked for again: a network that changes is back within seconds. */
+/** Pauses before it is asked for again: a network that changes is back within seconds. */
 const pausesMs = [300, 1_000, 3_000];
 
 /** Pages that have not come, each as what asks for it anew. */

@@ -26,7 +26,7 @@ interface Place {
   readonly others?: readonly string[];
 }
 
-/** In groups: where one begins, what moves rows, who may do what. */
+/** Pages in groups: where one begins, what moves rows, who may do what. */
 const places: readonly (readonly Place[])[] = [
   [{ to: "/", label: "Home", icon: "home" }],
   [

@@ -121,7 +121,7 @@ export function Loaded<T>({
   );
 }
 
-/** In the place of a form that only the instance's administrators have. */
+/** Stands in the place of a form that only the instance's administrators have. */
 export const ForAdministrators = ({ text }: { readonly text: string }) => (
   <Empty
     title="For administrators of the instance"

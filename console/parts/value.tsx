@@ -3,7 +3,7 @@ import { Fragment } from "react";
 import { wordsOf } from "../model/differences.ts";
 import { count, spoken } from "../model/words.ts";
 
-/** Of a list; who must see more asks the API. */
+/** Most items of a list; who must see more asks the API. */
 const shown = 200;
 
 export function Value({ of: value }: { readonly of: unknown }) {

@@ -38,7 +38,7 @@ interface KeyStream {
   readonly ordered: DestinationStream;
   /** Undefined: there are no rows yet. */
   readonly table: Table | undefined;
-  /** Of the key, as wide as those of the table. */
+  /** Columns of the key, as wide as those of the table. */
   readonly columns: readonly Column[];
   readonly stage: Stage;
   readonly readLines: LineReader;

@@ -28,7 +28,7 @@ type Completion = (
   kept: JsonValue | undefined,
 ) => Promise<SavedGeneration>;
 
-/** By what the plan of the stream says. */
+/** Completions by the plan of the stream. */
 const completions: Readonly<Record<OpenStream["plan"]["completion"], Completion>> = {
   none: completeInPlace,
   add: completeByAdding,

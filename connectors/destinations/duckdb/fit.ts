@@ -44,7 +44,7 @@ export function needsBeyond(
   return isOfType ? undefined : textNeeds;
 }
 
-/** As {@link needsBeyond}, of all columns: by property. */
+/** The needs of all columns, by property: as {@link needsBeyond}. */
 export function batchNeeds(
   batch: StagedBatch,
   columns: readonly Column[],

@@ -47,7 +47,7 @@ export function intervalValues(
   return new Uint8Array(values.buffer);
 }
 
-/** As PostgreSQL writes it in ISO 8601. */
+/** An interval as PostgreSQL writes it in ISO 8601. */
 export function intervalText({ months, days, micros }: Interval): string {
   const [years, more] = [Math.trunc(months / 12), months % 12];
   const [hours, minutes] = [micros / 3_600_000_000n, (micros / 60_000_000n) % 60n];

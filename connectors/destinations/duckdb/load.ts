@@ -12,7 +12,7 @@ export interface LoadTarget {
   readonly table: Table;
   /** All of the table, in its order. */
   readonly tableColumns: readonly TableColumn[];
-  /** It was made just now. */
+  /** Whether it was made just now. */
   readonly isNew: boolean;
 }
 

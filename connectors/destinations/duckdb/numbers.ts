@@ -124,7 +124,7 @@ function roughNeeds(column: BatchColumn, rowCount: number): NumberNeeds | undefi
 /** Below 10^15: a double holds it, with a point anywhere. */
 const isShort = (value: bigint) => value > -(10n ** 15n) && value < 10n ** 15n;
 
-/** By their halves: bigints are made of the greatest only. */
+/** Compares halves: bigints are made of the greatest only. */
 function needsOfLongs(values: BigInt64Array, scale: number): NumberNeeds {
   const uppers = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
   const lowers = new Uint32Array(values.buffer, values.byteOffset, values.length * 2);

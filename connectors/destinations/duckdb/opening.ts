@@ -8,7 +8,7 @@ export interface OpenTables {
   readonly connection: DuckDBConnection;
   /** @throws OUTPUT_FENCED */
   readonly checkFence: () => Promise<void>;
-  /** By stream. */
+  /** Saved tables by stream. */
   readonly tables: ReadonlyMap<string, SavedTable>;
 }
 

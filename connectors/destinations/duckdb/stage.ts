@@ -136,7 +136,7 @@ async function readAll(file: FileHandle, into: ArrayBuffer, count: number, at: n
   }
 }
 
-/** Of 64 bits, which is how DuckDB takes validity. */
+/** Rounds up to groups of 64 bits, in which DuckDB takes validity. */
 const align8 = (bytes: number) => Math.ceil(bytes / 8) * 8;
 
 /** Where the parts of a column lie in the memory of its batch. */
@@ -144,7 +144,7 @@ interface ColumnPlace {
   readonly field: Omit<BatchColumn, "validity" | "values" | "offsets" | "bytes">;
   readonly validity: Place | undefined;
   readonly values: Place;
-  /** Of texts: `values` are their bytes. */
+  /** Offsets of texts: `values` are their bytes. */
   readonly offsets: Place | undefined;
 }
 
@@ -208,7 +208,7 @@ function viewOf({ rowCount, columns, meta }: Layout, memory: ArrayBuffer): Stage
   return { rowCount, columns: columns.map(columnOf), meta: meta && columnOf(meta) };
 }
 
-/** Of values that are no bytes. */
+/** Views of values that are no bytes. */
 const views: Readonly<
   Partial<
     Record<

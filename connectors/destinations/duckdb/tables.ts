@@ -18,7 +18,7 @@ export interface Table {
 export const tableName = ({ database, schema, name }: Table) =>
   [database, schema, name].map(quoteName).join(".");
 
-/** As people write it. */
+/** The name as people write it. */
 export function shortTableName(table: Table): string {
   const { database, schema, name } = table;
   if (schema === "main") return quoteName(name);

@@ -38,7 +38,7 @@ const unseen = { integerDigits: 15, scale: 3 } as const;
 export const settled = (type: string) => (type === openDecimal ? decimalType(unseen) : type);
 
 export interface Digits {
-  /** Before the point. */
+  /** Digits before the point. */
   readonly integerDigits: number;
   /** Behind it. */
   readonly scale: number;
@@ -91,6 +91,6 @@ export const bothDigits = (one: Digits, other: Digits): Digits => ({
   scale: Math.max(one.scale, other.scale),
 });
 
-/** As the catalog of DuckDB writes it, shortened. */
+/** The type as the catalog of DuckDB writes it, shortened. */
 export const shortType = (type: string) =>
   type.replace("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ").replace("TIME WITH TIME ZONE", "TIMETZ");

@@ -19,7 +19,7 @@ export interface FileColumn {
 }
 
 export interface DataFile {
-  /** From the root of the store. */
+  /** Path from the root of the store. */
   readonly path: string;
   readonly rows: number;
   readonly bytes: number;
@@ -67,7 +67,7 @@ export interface Manifest {
 const format = "svc-files/1";
 
 export const manifestPath = (owner: string) => `_svc/${pathOf(owner)}/manifest.json`;
-/** Of all connections. */
+/** Whether it is a manifest, of any connection. */
 export const isManifest = (path: string) => /^_svc\/[^/]+\/manifest\.json$/.test(path);
 
 /** @throws OUTPUT_FAILED when it is none of ours */

@@ -8,7 +8,7 @@ export interface Lake {
   readonly store: ObjectStore;
   /** A folder of this machine for rows on their way. It is made when it is missing. */
   readonly scratch: string;
-  /** Of tables whose pipeline does not name one. */
+  /** Schema of tables whose pipeline does not name one. */
   readonly schema: string;
   readonly partitionBy: PartitionBy;
   readonly clock: Clock;

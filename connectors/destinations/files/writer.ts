@@ -64,7 +64,7 @@ export async function openWriter(lake: Lake, command: WriteCommand): Promise<Des
   }
 }
 
-/** Of a table whose folder somebody removed nothing is known any more. */
+/** Forgets the tables whose folders somebody removed. */
 async function forgetRemoved(manifest: OpenManifest, opened: readonly SavedTable[]): Promise<void> {
   const isGone = ({ schema, name, current, next }: SavedTable) =>
     (current ?? next) !== undefined &&

@@ -46,12 +46,12 @@ interface KeyStream {
   readonly ordered: DestinationStream;
   /** Undefined: there are no rows yet. */
   readonly table: Table | undefined;
-  /** Of the key, as wide as those of the table. */
+  /** Columns of the key, as wide as those of the table. */
   readonly columns: readonly Column[];
   readonly encoder: RowEncoder;
   readonly batches: BatchEncoder;
   readonly keyTable: string;
-  /** Of the table of keys. */
+  /** Types of the table of keys. */
   readonly types: TableTypes;
   keyCount: number;
   hasUnreadable: boolean;

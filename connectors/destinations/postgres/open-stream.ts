@@ -45,7 +45,7 @@ export interface OpenStream extends Target {
   rowCount: number;
   coveredRowCount: number;
   committedRowCount: number;
-  /** Of the last checkpoint, committed or not. */
+  /** State of the last checkpoint, committed or not. */
   state: Generation["state"];
   /** The last checkpoint, until it is committed. */
   checkpoint: SavedGeneration | undefined;

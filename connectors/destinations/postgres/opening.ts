@@ -32,7 +32,7 @@ import type { Table } from "./tables.ts";
 export interface PlannedStream {
   readonly ordered: DestinationStream;
   readonly plan: WritePlan;
-  /** As it was at the last commit. */
+  /** The stream as it was at the last commit. */
   saved: SavedStream;
   /** Id of the row that named another table for this stream; that table is left to people. */
   readonly renamedId?: string | undefined;

@@ -58,7 +58,7 @@ test.each(names)("%s comes out of the sandbox as the provider has it", async (na
   expect(nulledCount).toBe(0);
 });
 
-/** Of reads that may crash. */
+/** Rounds of reads that may crash. */
 const rounds = 24;
 
 test("crashes at random points, between changes of the Item, never lose or keep a transaction", async () => {

@@ -126,7 +126,7 @@ async function* columnsByTable(session: Session, from: string): AsyncGenerator<L
   if (group.length > 0) yield group;
 }
 
-/** Of one table. */
+/** Most columns of one table. */
 const maxColumns = 4_096;
 const tooMany = () =>
   new ConnectorError("DATABASE_UNUSABLE", { reason: "an answer about its tables is too large" });

@@ -14,7 +14,7 @@ export type Encode = (field: Buffer) => Buffer | string | undefined;
 
 export interface ValueType {
   readonly kind: ColumnKind;
-  /** Without null. */
+  /** Schema without null. */
   readonly schema: JsonSchema;
   /** False when the server's order is not that of comparing with a saved value. */
   readonly isOrderable: boolean;
@@ -34,7 +34,7 @@ export interface ColumnType {
   /** `bigint`, `varchar`, … */
   readonly name: string;
   readonly isUnsigned: boolean;
-  /** Of `decimal`. */
+  /** Precision of `decimal`. */
   readonly precision: number;
   readonly scale: number;
   /** MariaDB keeps JSON as a text that is checked. */
@@ -73,7 +73,7 @@ const integer: ValueType = {
 
 const [zero, nine, minus, point] = [0x30, 0x39, 0x2d, 0x2e];
 
-/** With all its digits, but for zeros that fill up what is left of it. */
+/** The number with all its digits, but for zeros that pad it on the left. */
 function exactNumber(field: Buffer): Buffer {
   let start = 0;
   while (field[start] === zero && isDigit(field[start + 1])) start++;
@@ -292,7 +292,7 @@ const uuid: ValueType = {
 
 const opaque: ValueType = { ...unordered(bytes), comparison: "none" };
 
-/** By the name of the type; any other one is what the server writes as text. */
+/** Types by name; the values of any other are text as the server writes it. */
 const byName: Readonly<Record<string, ValueType>> = {
   year,
   double,

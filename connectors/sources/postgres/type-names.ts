@@ -6,14 +6,14 @@ interface KnownType {
   /** The schema of the type, where its operators are. */
   readonly schema: string;
   readonly isEnum: boolean;
-  /** Of a domain. */
+  /** OID of a domain's base type. */
   readonly base: number;
   readonly baseModifier: number;
-  /** Of an array; 0 for other types. */
+  /** OID of an array's elements; 0 for other types. */
   readonly element: number;
   /** The delimiter between values of the type in an array. */
   readonly delimiter: string;
-  /** Once a column of it was seen: without a modifier of the column's own. */
+  /** Set once a column of it was seen: without a modifier of the column's own. */
   valueType?: ValueType;
 }
 
@@ -23,7 +23,7 @@ export type KnownTypes = Map<number, KnownType>;
 interface ResolvedType {
   readonly oid: number;
   readonly delimiter: string | null;
-  /** Of the outermost domain that has one; -1 = none. */
+  /** Modifier of the outermost domain that has one; -1 = none. */
   readonly modifier: number;
   readonly isEnum: boolean;
 }

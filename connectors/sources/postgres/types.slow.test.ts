@@ -402,7 +402,7 @@ function jsonOf(line: string, name: string): string | undefined {
   return found?.[1];
 }
 
-/** Without what tests/exact-types says of all types. */
+/** The schema without what tests/exact-types says of all types. */
 const withoutNull = ({ native_type: _, ...schema }: JsonSchema = {}) =>
   Array.isArray(schema.type) ? { ...schema, type: schema.type[0] } : schema;
 

@@ -21,7 +21,7 @@ import { nativeType } from "./native-types.ts";
  * @see pg_type.dat of PostgreSQL
  */
 export interface TypeKey {
-  /** Of the type itself, or of an array's elements. */
+  /** OID of the type itself, or of an array's elements. */
   readonly oid: number;
   /** Set for an array: what parts its elements. */
   readonly delimiter: string | null;
@@ -33,7 +33,7 @@ export interface TypeKey {
 export interface ValueType {
   readonly kind: ColumnKind;
   readonly schema: JsonSchema;
-  /** With null: keys are the only columns that never hold it. */
+  /** Schema with null: keys are the only columns that never hold it. */
   readonly nullableSchema: JsonSchema;
   /** False when the type has no order. */
   readonly isOrderable: boolean;

@@ -174,7 +174,7 @@ export function refuseAllGone({ asked: { foundCount, goneCount } }: Pass): void 
   });
 }
 
-/** Those of the selected channels, and those that have no channel yet. */
+/** Reads posts of the selected channels, and posts without a channel yet. */
 async function* readPlanned(
   ctx: SocialContext,
   part: Part,

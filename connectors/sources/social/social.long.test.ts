@@ -92,7 +92,7 @@ test("all streams of an account come out of a sandboxed worker, and a second run
   expect(second.sink.rows("post_metrics").length).toBe(first.sink.rows("post_metrics").length + 1);
 });
 
-/** Of several captures of a post the last one; other rows as they are. */
+/** The last one of several captures of a post; other rows as they are. */
 function latestOf(name: string, rows: readonly Row[]) {
   if (name !== "post_metrics") return rows;
   const latest = new Map(rows.map((row) => [`${row.post_id} ${row.channel_id}`, row]));

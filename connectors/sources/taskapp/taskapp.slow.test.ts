@@ -12,7 +12,7 @@ import { streams } from "./streams.ts";
 
 let app: TaskappSimulator;
 let run: ConnectorRun;
-/** Without a worker. */
+/** A run without a worker. */
 let plain: ConnectorRun;
 beforeAll(async () => {
   app = await startTaskapp({

@@ -12,7 +12,7 @@ const inlineBytes = 12;
 const loopedBytes = 48;
 
 interface DescribedTexts {
-  /** Of a row that is not null. */
+  /** Length of the value of a row that is not null. */
   lengthOf(row: number): number;
   addressOf(row: number): number;
   /** The bytes from where the long text of the row lies on. */

@@ -2,7 +2,7 @@
  * Days and microseconds as the server writes them with `datestyle` ISO. Their count begins in 2000.
  */
 
-/** From 2000-01-01 back to 1970-01-01. */
+/** Days from 2000-01-01 back to 1970-01-01. */
 export const daysBefore1970 = -10_957;
 export const microsecondsBefore1970 = -946_684_800_000_000n;
 

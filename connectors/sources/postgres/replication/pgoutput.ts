@@ -82,7 +82,7 @@ export const tags = {
   origin: 0x4f,
   /** A type of the user's. */
   type: 0x59,
-  /** Of an application. */
+  /** A message of an application. */
   message: 0x4d,
   new: 0x4e,
   key: 0x4b,

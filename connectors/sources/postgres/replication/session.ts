@@ -295,7 +295,7 @@ const messageBytes = (bytes: Buffer, at = 0) => 1 + bytes.readUInt32BE(at + 1);
 const isOversized = (bytes: Buffer) =>
   bytes.length >= headBytes && messageBytes(bytes) > maxMessageBytes;
 
-/** Of a message that is passed over only the beginning is needed. */
+/** Bytes that are needed: of a message that is passed over, only the beginning. */
 const neededBytes = (bytes: Buffer) =>
   isOversized(bytes) ? oversizedHeadBytes : messageBytes(bytes);
 

@@ -3,7 +3,7 @@ import { type Static, Type } from "svc-connectors";
 import type { Column } from "../catalog.ts";
 import { typeOf } from "../type-names.ts";
 
-/** Also a part of a statement: nothing in it needs quotes. */
+/** A name that is a part of statements too: nothing in it needs quotes. */
 const Name = (title: string, description: string) =>
   Type.String({ title, description, pattern: "^[a-z_][a-z0-9_]*$", maxLength: 50 });
 
