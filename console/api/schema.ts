@@ -170,7 +170,7 @@ export interface schemas {
   KeptReportResponse: { request_id: schemas["RequestId"]; data: schemas["KeptReport"] };
   KitReport: { format: "1"; kitVersion: string; connector: { id?: string | undefined; version?: string | undefined; digest?: string | undefined }; target: string; profiles: (string)[]; startedAt: string; durationMs: number; runCount: number; verdict: schemas["ConformanceVerdict"]; remarks: (string)[]; rules: ({ id: string; level: schemas["RuleLevel"]; profile: string; title: string; why: string; fix: string; result: schemas["RuleResult"]; subjectCount: number; problems: ({ sentence: string })[]; reason?: string | undefined })[] };
   LastJob: { job_id: string; job_type: schemas["JobType"]; status: schemas["JobStatus"]; created_at: string; ended_at: string | null };
-  LeftOut: { stream: string; values: number; columns: (string)[] };
+  LeftOut: { stream: string; values: number; columns: (string)[]; rows?: number | undefined };
   ListJobLogsResponse: { request_id: schemas["RequestId"]; data: schemas["ListJobLogsResult"] };
   ListJobLogsResult: { items: (schemas["JobLogEntry"])[]; next_after: number | null; has_more: boolean };
   ListOrder: "-created_at" | "created_at";
@@ -224,7 +224,7 @@ export interface schemas {
   ProposedChange: { path: (string)[]; change: "add" | "change" | "remove"; before: unknown; after: unknown; is_secret: boolean };
   ProposedChanges: { approval_id: string; status: schemas["ApprovalStatus"]; kind: "create" | "update" | "delete" | "run"; changes: (schemas["ProposedChange"])[]; is_stale: boolean; problem: string | null; proposed_version: number | null; current_version: number | null };
   ProposedChangesResponse: { request_id: schemas["RequestId"]; data: schemas["ProposedChanges"] };
-  ProposedCursor: { field: string; finds: "changes" | "new_rows"; is_indexed: boolean };
+  ProposedCursor: { field: string; finds: "changes" | "new_rows"; is_indexed: boolean; is_nullable: boolean };
   QueryType: "raw_sql" | "table" | "custom";
   RawQuery: { sql: string };
   Reason: string;

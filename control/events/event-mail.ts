@@ -64,9 +64,10 @@ function aboutOf(data: EventData): string[] {
   const { pipeline, activation, job, credential, webhook_endpoint, approval } = data;
   const left = (data.left_out ?? [])
     .slice(0, maxNamed)
-    .map(({ stream, values, columns }) =>
+    .map(({ stream, values, columns, rows }) =>
       [
         `Left out of ${stream}: ${values} values`,
+        ...(rows ? [`${rows} rows without a value in the cursor field`] : []),
         ...(columns.length > 0 ? [`columns ${columns.slice(0, maxNamed).join(", ")}`] : []),
       ].join(", "),
     );

@@ -69,6 +69,13 @@ const LeftOut = StrictObject(
       description: "Values that did not fit their column and were left empty.",
     }),
     columns: Type.Array(Type.String(), { description: "Columns that were left out." }),
+    rows: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          "At least so many rows are not read: they came after the first sync, without a value in the cursor field.",
+      }),
+    ),
   },
   { title: "LeftOut" },
 );

@@ -1,4 +1,4 @@
-import type { ReadSummary } from "svc-connectors/host";
+import type { HostEvent, JsonObject, ReadSummary } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { addTestPipeline, createEventClock, runJob, tell } from "../../tests/control-events.ts";
@@ -19,11 +19,13 @@ async function runLeavingOut(
   pipeline: string,
   nulledCount: number,
   fields: readonly string[] = [],
+  events: readonly HostEvent[] = [],
 ) {
   await runJob(api, clock, pipeline, "succeeded", async (id) => {
     const job = await jobRow(api, id);
     const leftOut = createLeftOut();
     if (fields.length > 0) leftOut.onEvent({ type: "dropped", stream: "orders", fields });
+    for (const event of events) leftOut.onEvent(event);
     const stream = { stream: "orders", status: "complete" as const, recordCount: 9, nulledCount };
     const summary = { streams: [stream] } as unknown as ReadSummary;
     const log = () => undefined;
@@ -51,6 +53,33 @@ test("what did not fit is told once, until a job leaves out nothing", async () =
   await runLeavingOut(pipeline, 0);
   await runLeavingOut(pipeline, 1);
   expect(await degraded(pipeline)).toHaveLength(2);
+});
+
+test("rows that no run reads are told too, as far as a source says so", async () => {
+  const pipeline = await addTestPipeline(api);
+  const warning = (fields: JsonObject, level: "info" | "warn" = "warn"): HostEvent => ({
+    type: "log",
+    level,
+    message: "Rows are not read.",
+    fields,
+  });
+  await runLeavingOut(
+    pipeline,
+    0,
+    [],
+    [
+      warning({ stream: "orders", unreadRows: -1 }),
+      warning({ stream: "orders", unreadRows: "many" }),
+      warning({ stream: "another", unreadRows: 5 }),
+      warning({ unreadRows: 5 }),
+      warning({ stream: "orders", unreadRows: 5 }, "info"),
+    ],
+  );
+  expect(await degraded(pipeline)).toEqual([]);
+  await runLeavingOut(pipeline, 0, [], [warning({ stream: "orders", unreadRows: 5 })]);
+  expect(await degraded(pipeline)).toMatchObject([
+    { data: { left_out: [{ stream: "orders", values: 0, columns: [], rows: 5 }] } },
+  ]);
 });
 
 test("columns that were left out are told too", async () => {

@@ -6,7 +6,7 @@ import type { Db } from "../store/database.ts";
 /** Streams, and columns of each, that an event names. */
 const maxNamed = 100;
 
-/** Values and columns that did not fit, by stream. */
+/** Values and columns that did not fit, and rows that no run reads, by stream. */
 export interface LeftOut {
   /** Sees the events of the read. */
   onEvent(event: HostEvent): void;
@@ -21,9 +21,14 @@ export interface LeftOut {
 
 export function createLeftOut(): LeftOut {
   const columns = new Map<string, readonly string[]>();
+  const unread = new Map<string, number>();
   return {
     onEvent(event) {
       if (event.type === "dropped") columns.set(event.stream, event.fields);
+      if (event.type !== "log" || event.level !== "warn") return;
+      const { stream, unreadRows } = event.fields;
+      if (typeof stream === "string" && Number.isSafeInteger(unreadRows) && Number(unreadRows) > 0)
+        unread.set(stream, Number(unreadRows));
     },
     async note(db, { job, services, log }, pipelineId, summary) {
       const left_out = (summary?.streams ?? [])
@@ -31,8 +36,9 @@ export function createLeftOut(): LeftOut {
           stream,
           values: nulledCount,
           columns: (columns.get(stream) ?? []).slice(0, maxNamed),
+          ...(unread.has(stream) ? { rows: unread.get(stream) } : {}),
         }))
-        .filter(({ values, columns }) => values > 0 || columns.length > 0)
+        .filter(({ values, columns, rows }) => values > 0 || columns.length > 0 || rows)
         .slice(0, maxNamed);
       if (left_out.length === 0) return;
       for (const { stream, values } of left_out)

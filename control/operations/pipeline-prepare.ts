@@ -37,6 +37,10 @@ const ProposedCursor = StrictObject(
     field: Type.String(),
     finds: OneOf(["changes", "new_rows"]),
     is_indexed: Type.Boolean({ description: "Without an index each sync looks at all rows." }),
+    is_nullable: Type.Boolean({
+      description:
+        "Rows may have no value: those that come without one after the first sync are not read before they get one.",
+    }),
   },
   { title: "ProposedCursor" },
 );
@@ -177,7 +181,10 @@ export const preparePipeline = defineCompute({
           supported_sync_modes: [...stream.supported_sync_modes],
           source_defined_cursor: stream.source_defined_cursor,
           default_cursor_field: [...stream.default_cursor_field],
-          proposed_cursors: (stream.proposed_cursors ?? []).map((proposal) => ({ ...proposal })),
+          proposed_cursors: (stream.proposed_cursors ?? []).map((proposal) => ({
+            ...proposal,
+            is_nullable: proposal.is_nullable === true,
+          })),
           source_defined_primary_key: stream.source_defined_primary_key.map((path) => [...path]),
           selected: selected.has(identityOf(stream)),
           suggested: !isLeftOut(stream),

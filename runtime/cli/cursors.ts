@@ -102,10 +102,11 @@ export function proposalOf(stream: CatalogStream, before: string): string {
 }
 
 /** `updated_at`, and what is worth knowing of it. */
-export function describeProposal({ field, finds, is_indexed }: CursorProposal): string {
+export function describeProposal({ field, finds, is_indexed, is_nullable }: CursorProposal) {
   const notes = [
     ...(finds === "new_rows" ? ["new rows only"] : []),
     ...(is_indexed ? [] : ["no index"]),
+    ...(is_nullable ? ["may be null: rows without a value are read by the first sync only"] : []),
   ];
   return `${printable(field)}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`;
 }

@@ -87,7 +87,8 @@ export interface Log {
 /**
  * Numbers, booleans and short identifiers. Never log a record or a response. A source that reads a
  * log of changes says as `lagBytes` how much of it the server keeps for it: the Control API shows
- * that.
+ * that. A warning with `stream` and `unreadRows` says that no run reads so many rows, at least: the
+ * pipeline is degraded.
  */
 export type LogFields = { readonly [name: string]: string | number | boolean | null };
 

@@ -11,6 +11,8 @@ export interface CursorProposal {
   readonly finds: "changes" | "new_rows";
   /** Without an index each run looks at all rows. */
   readonly is_indexed: boolean;
+  /** Rows that have no value when they come are not found before they get one. */
+  readonly is_nullable?: boolean | undefined;
 }
 
 /**

@@ -15,19 +15,21 @@ const maxProposals = 5;
 
 /**
  * The columns that a user might choose, the best one first: a time of the last change, then a time
- * of making or a number that the server counts up, each with an index before those without.
+ * of making or a number that the server counts up, each with an index before those without, and one
+ * that always has a value before one that may have none.
  */
 export function proposeCursors({ columns, primaryKey }: DatabaseTable): CursorProposal[] {
   const proposals = columns.flatMap((column) => {
     const finds = whatItFinds(column, primaryKey);
-    const { name: field, isIndexed: is_indexed } = column;
-    return finds && column.type.isOrderable ? [{ field, finds, is_indexed }] : [];
+    const { name: field, isIndexed: is_indexed, isNullable } = column;
+    if (!finds || !column.type.isOrderable) return [];
+    return [{ field, finds, is_indexed, ...(isNullable ? { is_nullable: true } : {}) }];
   });
   return proposals.sort((one, other) => rank(one) - rank(other)).slice(0, maxProposals);
 }
 
-const rank = ({ finds, is_indexed }: CursorProposal) =>
-  (finds === "changes" ? 0 : 2) + (is_indexed ? 0 : 1);
+const rank = ({ finds, is_indexed, is_nullable }: CursorProposal) =>
+  (finds === "changes" ? 0 : 4) + (is_indexed ? 0 : 2) + (is_nullable ? 1 : 0);
 
 function whatItFinds(
   { name, typeName, isNumbered }: DatabaseColumn,

@@ -33,8 +33,8 @@ export interface Part<Column extends DatabaseColumn> {
    * could be said.
    */
   readonly stateAfter?: (textOf: (column: Column) => string | undefined) => RowState | undefined;
-  /** The state that is covered once the part is over. */
-  readonly stateAtEnd?: RowState | undefined;
+  /** The state that is covered once the part is over, of so many rows. */
+  readonly stateAtEnd?: ((rowCount: number) => RowState) | undefined;
 }
 
 /** The rows that are read of a table, and in which order. */
@@ -47,6 +47,16 @@ export interface ReadingPlan<Column extends DatabaseColumn> {
   readonly order: readonly Column[];
   readonly parts: readonly Part<Column>[];
   readonly sql: ReadingSql<Column>;
+  readonly unread?: UnreadRows | undefined;
+}
+
+/** Rows that no run reads: they have no value in the cursor field, and the first sync is over. */
+export interface UnreadRows {
+  readonly condition: string;
+  /** So many of them have been read, by the first sync. */
+  readonly readCount: number;
+  /** Later states say that it is no more than so many. */
+  readonly note: (count: number) => void;
 }
 
 /**
@@ -63,11 +73,11 @@ export function planReading<Column extends DatabaseColumn>(
   sql: ReadingSql<Column>,
 ): ReadingPlan<Column> {
   const cursor = stream.syncMode === "incremental" ? cursorOf(table, stream) : undefined;
-  const parts = cursor
-    ? alongCursor(cursor, saved, table, sql)
-    : alongKey(resumableKey(table), saved, table, sql);
   const order = cursor ? [cursor, ...keyColumns(table)] : resumableKey(table);
-  return { table, saved, cursor, order, parts, sql };
+  const planned = cursor
+    ? alongCursor(cursor, saved, table, sql)
+    : { parts: alongKey(resumableKey(table), saved, table, sql) };
+  return { table, saved, cursor, order, sql, ...planned };
 }
 
 function alongKey<Column extends DatabaseColumn>(
@@ -104,16 +114,18 @@ function alongCursor<Column extends DatabaseColumn>(
   saved: RowState | undefined,
   table: DatabaseTable<Column>,
   sql: ReadingSql<Column>,
-): Part<Column>[] {
+): Pick<ReadingPlan<Column>, "parts" | "unread"> {
   if (saved && saved.mode !== "incremental")
     throw stateInvalid(table, "belongs to another sync mode");
   if (saved && saved.cursor_field !== cursor.name)
     throw stateInvalid(table, "belongs to another cursor field");
   const name = sql.ofTable(cursor.name);
+  let without = saved?.without ?? 0;
   const stateOf = (value: string | null): RowState => ({
     mode: "incremental",
     cursor_field: cursor.name,
     cursor: value,
+    ...(without > 0 ? { without } : {}),
   });
   const value = saved?.cursor ?? undefined;
   const body: Part<Column> = {
@@ -133,10 +145,26 @@ function alongCursor<Column extends DatabaseColumn>(
     condition: `${name} IS NULL`,
     order: [],
     tracked: [],
-    stateAtEnd: stateOf(null),
+    stateAtEnd(rowCount) {
+      without = rowCount;
+      return stateOf(null);
+    },
   };
-  return saved === undefined && cursor.isNullable ? [withoutValue, body] : [body];
+  if (!cursor.isNullable) return { parts: [body] };
+  if (saved === undefined) return { parts: [withoutValue, body] };
+  const note = (count: number) => {
+    without = Math.min(without, count);
+  };
+  const unread = { condition: `${name} IS NULL`, readCount: without, note };
+  return { parts: [body], unread: isQuick(cursor, table) ? unread : undefined };
 }
+
+/** Most rows that are looked through for those without a value, where no index leads to them. */
+const maxLookedThrough = 1_000_000;
+
+/** Whether rows without a value are found in a moment. */
+const isQuick = (cursor: DatabaseColumn, { sql, estimatedRows = Infinity }: DatabaseTable) =>
+  sql === undefined && (cursor.isIndexed || estimatedRows <= maxLookedThrough);
 
 function cursorOf<Column extends DatabaseColumn>(
   table: DatabaseTable<Column>,
@@ -164,5 +192,5 @@ function literalOf<Column extends DatabaseColumn>(
   return literal;
 }
 
-/** Of a saved value. */
+/** The fault of a saved value, as words behind its name. */
 export const doesNotFit = "does not fit its column";

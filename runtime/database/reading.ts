@@ -25,7 +25,7 @@ export interface RowsQuery<Column extends DatabaseColumn> {
 /** Some rows that a query gave. */
 export interface QueriedRows<Column extends DatabaseColumn> {
   readonly batch: Batch;
-  /** Of the values. */
+  /** Bytes of the values. */
   readonly bytes: number;
   /**
    * The last row's value as a text that the server reads back as the same; undefined when no state
@@ -42,6 +42,8 @@ export interface RowsOptions<Column extends DatabaseColumn> {
   readonly log: BaseContext<unknown>["log"];
   /** The columns of the stream, and those that are tracked, by a query that ends as told. */
   rows(query: RowsQuery<Column>): AsyncIterable<QueriedRows<Column>>;
+  /** The number that a query gives, in the same snapshot. Default: rows that no run reads are not looked for. */
+  count?(query: string): Promise<number>;
   /** Whether the server says that a value in the statement has the wrong form for its column. */
   isValueRefused?(error: unknown): boolean;
 }
@@ -52,15 +54,42 @@ export async function* readRows<Column extends DatabaseColumn>(
   options: RowsOptions<Column>,
 ): AsyncGenerator<Output<RowState>> {
   const { table, cursor } = plan;
+  await tellUnread(plan, options);
   for (const part of plan.parts) {
     const rowCount = yield* readPart(plan, part, options);
     if (!part.stateAtEnd || rowCount === 0) continue;
-    yield checkpoint(part.stateAtEnd);
+    yield checkpoint(part.stateAtEnd(rowCount));
     options.log.warn(
       "Rows without a value in the cursor field are read by the first sync, and again when they get one.",
       { stream: labelOf(table), cursorField: cursor?.name ?? "", count: rowCount },
     );
   }
+}
+
+/** So many rows that are not read are counted; of more it is told that they are more. */
+const maxUnread = 10_000;
+/** Where the first sync has read more without a value, nobody looks through them in each run. */
+const maxReadBefore = 1_000_000;
+
+async function tellUnread<Column extends DatabaseColumn>(
+  { table, cursor, unread, sql }: ReadingPlan<Column>,
+  { filter, count, log }: RowsOptions<Column>,
+): Promise<void> {
+  if (!unread || !count || unread.readCount > maxReadBefore) return;
+  const { condition, readCount, note } = unread;
+  const where = [condition, ...filter].join(" AND ");
+  const rows = `SELECT 1 FROM ${sql.fromOf(table)} WHERE ${where} LIMIT ${readCount + maxUnread + 1}`;
+  const found = await count(`SELECT count(*) FROM (${rows}) AS svc_unread`);
+  note(found);
+  if (found > readCount)
+    log.warn(
+      "Rows without a value in the cursor field have come since the first sync: they are not read before they get one.",
+      {
+        stream: labelOf(table),
+        cursorField: cursor?.name ?? "",
+        unreadRows: found - readCount,
+      },
+    );
 }
 
 /** Gives the number of rows. */

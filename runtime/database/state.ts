@@ -15,16 +15,18 @@ export const alongKeyState = Type.Object(
 );
 
 export const alongCursorState = Type.Object(
-  // The greatest value so far; null = no row had one, and those without have been read.
+  // The greatest value so far; null = no row had one, and those without have been read. `without` is
+  // how many of those there were; absent: none.
   {
     mode: Type.Literal("incremental"),
     cursor_field: Type.String(),
     cursor: Nullable(Type.String()),
+    without: Type.Optional(Type.Integer({ minimum: 0 })),
   },
   { additionalProperties: false },
 );
 
-/** Of a table's read. */
+/** The state of a table's read. */
 export type RowState = Static<typeof alongKeyState> | Static<typeof alongCursorState>;
 
 export const stateInvalid = (

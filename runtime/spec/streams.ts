@@ -27,6 +27,7 @@ export const Stream = Type.Object({
         field: Type.String(),
         finds: Type.Union([Type.Literal("changes"), Type.Literal("new_rows")]),
         is_indexed: Type.Boolean(),
+        is_nullable: Type.Optional(Type.Boolean()),
       }),
       { maxItems: 100 },
     ),

@@ -1,7 +1,7 @@
 /**
  * The connector in its sandbox, on a real MariaDB whose own settings are as unlike as they can be.
  */
-import { type CatalogStream, createHost } from "svc-connectors/host";
+import { type CatalogStream, createHost, type HostEvent } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   findMariadb,
@@ -76,7 +76,11 @@ describe.skipIf(findMariadb() === undefined)("source mysql on a real server", ()
   async function read(
     config: Config,
     name: string,
-    { reader = host, ...options }: ReadOptions & { reader?: typeof host } = {},
+    {
+      reader = host,
+      onEvent = () => {},
+      ...options
+    }: ReadOptions & { reader?: typeof host; onEvent?: (event: HostEvent) => void } = {},
   ) {
     const { cursor, state, filter, fields } = options;
     const stream = { ...named(await discover(config), name), ...options.stream };
@@ -96,7 +100,9 @@ describe.skipIf(findMariadb() === undefined)("source mysql on a real server", ()
     const { namespace } = stream;
     const descriptor = { name, ...(namespace === undefined ? {} : { namespace }) };
     const saved = state === undefined ? undefined : [{ stream: descriptor, state }];
-    const summary = await reader.read(connector, { config, catalog, state: saved } as never, sink);
+    const summary = await reader.read(connector, { config, catalog, state: saved } as never, sink, {
+      onEvent,
+    });
     const lines = sink.events
       .flatMap((one) => (one.type === "records" ? one.text.split("\n") : []))
       .filter((line) => line !== "");
@@ -169,7 +175,7 @@ describe.skipIf(findMariadb() === undefined)("source mysql on a real server", ()
       source_defined_primary_key: [["id"]],
       is_resumable: true,
       proposed_cursors: [
-        { field: "updated_at", finds: "changes", is_indexed: true },
+        { field: "updated_at", finds: "changes", is_indexed: true, is_nullable: true },
         { field: "id", finds: "new_rows", is_indexed: true },
       ],
     });
@@ -179,10 +185,20 @@ describe.skipIf(findMariadb() === undefined)("source mysql on a real server", ()
       mode: "incremental",
       cursor_field: "updated_at",
       cursor: "2026-01-02 00:00:00.000000",
+      without: 1,
     });
     await run("INSERT INTO later.t VALUES (4, '2026-01-02', NULL), (5, '2026-01-03', NULL)");
     const second = await read(config, "t", { cursor: "updated_at", state: first.state });
     expect(ids(second.lines)).toEqual([2, 4, 5]);
+    await run("INSERT INTO later.t VALUES (6, NULL, NULL), (7, NULL, NULL)");
+    const told: HostEvent[] = [];
+    const third = await read(config, "t", {
+      cursor: "updated_at",
+      state: second.state,
+      onEvent: (event) => told.push(event),
+    });
+    expect(ids(third.lines)).toEqual([5]);
+    expect(told).toMatchObject([{ level: "warn", fields: { stream: "later.t", unreadRows: 2 } }]);
   });
 
   test("a table is read from one snapshot, and a session that others end is an error that can be tried again", async () => {

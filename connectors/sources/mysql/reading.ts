@@ -45,6 +45,10 @@ export async function* readTable(
       filter: filterOf(table, stream),
       pageSize,
       log: ctx.log,
+      async count(query) {
+        const [row] = await session.client.query(query);
+        return Number(row?.[0]);
+      },
       rows: (query) => queryRows(session, table, fields, query, pageSize),
     });
   };
