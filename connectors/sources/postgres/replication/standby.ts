@@ -1,4 +1,4 @@
-/** What the server waits for: standby servers that go first, transactions that are still open. */
+/** Waits of the server: for standby servers that go first, for transactions that are still open. */
 import { escapeLiteral } from "pg";
 import { ConnectorError } from "svc-connectors";
 import type { Session } from "../api.ts";
