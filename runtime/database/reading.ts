@@ -42,7 +42,10 @@ export interface RowsOptions<Column extends DatabaseColumn> {
   readonly log: BaseContext<unknown>["log"];
   /** The columns of the stream, and those that are tracked, by a query that ends as told. */
   rows(query: RowsQuery<Column>): AsyncIterable<QueriedRows<Column>>;
-  /** The number that a query gives, in the same snapshot. Default: rows that no run reads are not looked for. */
+  /**
+   * The number that a query gives, in the same snapshot. Default: rows that no run reads are not
+   * looked for.
+   */
   count?(query: string): Promise<number>;
   /** Whether the server says that a value in the statement has the wrong form for its column. */
   isValueRefused?(error: unknown): boolean;

@@ -15,8 +15,8 @@ export const alongKeyState = Type.Object(
 );
 
 export const alongCursorState = Type.Object(
-  // The greatest value so far; null = no row had one, and those without have been read. `without` is
-  // how many of those there were; absent: none.
+  // The greatest value so far; null = no row had one, and those without have been read. `without`
+  // is how many of those there were; absent: none.
   {
     mode: Type.Literal("incremental"),
     cursor_field: Type.String(),

@@ -23,7 +23,7 @@ export interface Loaded {
   readonly nulledCount: number;
 }
 
-/** What is loaded where there is nothing to load. */
+/** The result where there is nothing to load. */
 export const nothingLoaded: Loaded = { isChanged: false, nulledCount: 0 };
 
 /**

@@ -2,7 +2,7 @@
 import { isValid } from "svc-connectors/destination";
 import { type BinaryRows, type CopySource, copyPart, copySource } from "./binary-rows.ts";
 
-/** What stands at one place of every row. */
+/** A field of every row, at one place. */
 export interface BinaryField {
   /** Bytes that every row needs for it, the length included; adds what single rows need besides. */
   measure(sizes: Uint32Array): number;

@@ -27,7 +27,7 @@ import {
 import { putDecimal, putNumber } from "./numeric.ts";
 import { base64Form, type ColumnType, cleanJson, hasEndlessNumber, uuidForm } from "./types.ts";
 
-/** What the server can hold. */
+/** The limits of the server's types. */
 export interface ServerTypes {
   /** numeric has infinity since PostgreSQL 14. */
   readonly hasNumericInfinity: boolean;

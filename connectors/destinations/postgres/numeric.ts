@@ -23,7 +23,7 @@ export function putDecimal(out: GrowingBytes, value: number | bigint, scale: num
   const absolute = isNegative ? -value : value;
   if (typeof absolute === "number" && absolute * shift <= Number.MAX_SAFE_INTEGER) {
     let rest = absolute * shift;
-    // What has 31 bits is divided as an integer.
+    // A rest of 31 bits is divided as an integer.
     while (rest > 0x7fffffff) {
       const quotient = Math.floor(rest / base);
       digits[count++] = rest - quotient * base;

@@ -73,8 +73,8 @@ export interface SnapshotOptions<Begun> {
   /** The name of a snapshot that another session has exported. Default: one of this moment. */
   readonly snapshot?: string | undefined;
   /**
-   * Sends the statements that begin it; what is asked in the same message costs no round trip of its
-   * own. Default: sends them alone.
+   * Sends the statements that begin it; what is asked in the same message costs no round trip of
+   * its own. Default: sends them alone.
    */
   readonly begin?: ((steps: string) => Promise<Begun | undefined>) | undefined;
 }
