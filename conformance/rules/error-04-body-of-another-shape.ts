@@ -1,17 +1,9 @@
 import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import {
-  edgeRequests,
-  mostRefusals,
-  refuse,
-  reportNoReads,
-} from "../derive/requests/rate-limits.ts";
+import { reportNoReads } from "../derive/requests/rate-limits.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
-import { wrongBodies, wrongShapes } from "../derive/rows/wrong-bodies.ts";
-
-/** Requests of reads that are tried, with every wrong body. */
-const sampledPlaces = 6;
+import { wrongAnswers } from "../derive/sweeps/wrong-answers.ts";
 
 export default defineRule({
   id: "ERROR-04",
@@ -27,30 +19,18 @@ export default defineRule({
   notApplicable: (lab: Lab) =>
     lab.egress === "http" ? undefined : "this connector speaks to a database",
   async run(lab, report) {
-    const places = await edgeRequests(lab, sampledPlaces);
-    if (places.length === 0) return await reportNoReads(lab, report);
-    for (const place of places) {
-      for (const { name: what, text, contentType } of [
-        ...wrongBodies(place.exchange),
-        ...wrongShapes(lab, place.exchange),
-      ]) {
-        const name = `${place.name} answered 200 with ${what}`;
-        report.checked(name);
-        const answer = {
-          status: 200,
-          headers: { "content-type": contentType },
-          body: Buffer.from(text),
-        };
-        const { observation, tries } = await refuse(lab, place, answer, mostRefusals);
-        const loss = quietLoss(lab, observation, place.whole);
-        if (loss !== undefined)
-          report.fail(
-            `${name}: the read calls itself successful, with ${loss}. Expected: a failure.`,
-            exchangeEvidence("Requests", observation.exchanges, (exchange) =>
-              tries.includes(exchange),
-            ),
-          );
-      }
+    const runs = await wrongAnswers(lab);
+    if (runs.length === 0) return await reportNoReads(lab, report);
+    for (const { name, place, observation, tries } of runs) {
+      report.checked(name);
+      const loss = quietLoss(lab, observation, place.whole);
+      if (loss !== undefined)
+        report.fail(
+          `${name}: the read calls itself successful, with ${loss}. Expected: a failure.`,
+          exchangeEvidence("Requests", observation.exchanges, (exchange) =>
+            tries.includes(exchange),
+          ),
+        );
     }
   },
 });

@@ -8,6 +8,10 @@ testRule(rule, {
     "leak-04-place-in-the-state": /notes\.js:214:9.*STATE/i,
     "leak-04-stack-in-the-catalog": /a stack trace.*CATALOG/,
     "leak-04-stack-as-analytics": /a stack trace.*TRACE ANALYTICS/,
+    "leak-04-thrown-text-as-reason": /the text of an exception, "TypeError: Cannot/,
+    "leak-04-thrown-text-as-message":
+      /the text of an exception, "TypeError: .*in message \d+, message of TRACE ERROR/,
+    "leak-04-thrown-text-logged": /the text of an exception, ".*JSON.*LOG WARN/,
     "leak-01-settings-in-message": /a stack trace/,
   },
 });

@@ -7,6 +7,7 @@ import { messageEvidence } from "../../contract/evidence.ts";
 import type { Canary, Lab } from "../../contract/lab.ts";
 import type { Observation } from "../../contract/observation.ts";
 import type { Evidence, Reporter } from "../../contract/rule.ts";
+import { wrongAnswers } from "../sweeps/wrong-answers.ts";
 import { leakRuns } from "./leak-runs.ts";
 import { createLeakSearch, type Leak, type LeakSearch } from "./leaks.ts";
 import { plantsOf } from "./plants.ts";
@@ -54,7 +55,8 @@ export function searchedRuns(lab: Lab): Promise<readonly SearchedRun[]> {
         canaries,
       }),
     );
-    const others = (await lab.everyRun()).map(
+    const shared = [...(await lab.everyRun()), ...(await wrongAnswers(lab))];
+    const others = shared.map(
       ({ name, observation }): SearchedRun => ({
         name,
         observation,

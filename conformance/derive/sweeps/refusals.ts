@@ -1,10 +1,13 @@
 /** Recognises runs that refuse their configuration. */
 import { isOfClass } from "../../contract/lab.ts";
 import type { Failure, Observation } from "../../contract/observation.ts";
+import { thrownText } from "../leaks/thrown-texts.ts";
 
-/** Texts of exceptions that nobody has thought of. */
-const raw =
-  /cannot read propert|is not (?:a function|iterable)|of undefined|undefined is|\bNaN\b|\[object Object\]|maximum call stack|invalid (?:array|string) length|NoneType|Traceback|\b(?:Type|Key|Value|Attribute|Range|Syntax|Reference|Index|Unicode\w+)(?:Error|Exception)\b|NullPointer|panic:/i;
+/** Texts that no refusal may have: a value that went wrong on its way, a class without a text. */
+const odd =
+  /of undefined|undefined is|\bNaN\b|\[object Object\]|\b(?:Type|Key|Value|Attribute|Range|Syntax|Reference|Index|Unicode\w+)(?:Error|Exception)\b/i;
+
+const isRaw = (text: string) => thrownText.test(text) || odd.test(text);
 
 /**
  * A failed run whose failures are config errors; where a failed check says no class, one in words
@@ -14,7 +17,7 @@ export function isRefusal({ outcome }: Observation): boolean {
   return (
     outcome.status === "failed" &&
     outcome.failures.some(isConfigFailure) &&
-    !outcome.failures.some(({ message }) => raw.test(message))
+    !outcome.failures.some(({ message }) => isRaw(message))
   );
 }
 
@@ -26,6 +29,6 @@ export function isBreakdown({ outcome }: Observation): boolean {
   if (outcome.status === "crashed" || outcome.status === "hung") return true;
   return outcome.failures.some(
     (failure) =>
-      raw.test(failure.message) || (failure.classes.length === 1 && isOfClass(failure, "internal")),
+      isRaw(failure.message) || (failure.classes.length === 1 && isOfClass(failure, "internal")),
   );
 }
