@@ -17,7 +17,7 @@ export default defineRule({
   profile: "core",
   since: "0.1.0",
   title:
-    "check fails as a matter of credentials when the provider answers every request with 401 or 403, or any one of them with 403, or refuses the data of every stream; or a database refuses the login.",
+    "check fails as a matter of credentials when the provider answers every request with 401 or 403, or refuses what every stream needs; or a database refuses the login.",
   why: "A check that always succeeds lets a wrong token be saved; the user learns of it from the first failed sync, hours later. A token may be allowed to ask who it is, and to read nothing.",
   fix: "Ask for a row of a stream, as a read does; report 401 as auth and 403 as permission. One stream of several may stay forbidden: its read fails by its name.",
   good: "await get('/notes?limit=1'); // 401: auth, 403: permission",
@@ -60,7 +60,10 @@ export default defineRule({
   },
 });
 
-/** Each endpoint that check asks is forbidden, and the others are not: the right to read. */
+/**
+ * Each endpoint that check asks is forbidden, and the others are not: the right to read. Where some
+ * stream can be read all the same, check may say so and succeed.
+ */
 async function tryEndpoints(lab: Lab, report: Reporter): Promise<void> {
   const places = (await requestPlaces(lab)).filter(
     ({ command, whole }) => command.verb === "check" && whole.outcome.status === "succeeded",
@@ -71,6 +74,7 @@ async function tryEndpoints(lab: Lab, report: Reporter): Promise<void> {
   );
   // One endpoint alone is what every request is answered with 403 for.
   if (endpoints.size < 2) return;
+  const denial = await dataDenial(lab);
   for (const [endpoint, [place]] of endpoints) {
     if (!place) continue;
     const name = `only ${endpoint} answered 403`;
@@ -79,6 +83,7 @@ async function tryEndpoints(lab: Lab, report: Reporter): Promise<void> {
       `${method} ${url.origin}${url.pathname}` === endpoint ? refusal(lab, 403) : answer,
     );
     const seen = await lab.run(place.command, { provider });
+    if (hasSucceeded(seen) && denial && !denial.isNeededByAll(place.exchange.request)) continue;
     const problem = problemOf(seen, lab);
     if (problem !== undefined)
       report.fail(
@@ -89,30 +94,47 @@ async function tryEndpoints(lab: Lab, report: Reporter): Promise<void> {
   }
 }
 
+interface Refused {
+  readonly name: string;
+  readonly answer: Answer;
+  /** It is no word of credentials: that check fails is enough. */
+  readonly isOfAnyClass?: boolean;
+}
+
+const json = { "content-type": "application/json" };
+
 /** No stream can be read; what check asks besides is answered as ever. */
 async function tryData(lab: Lab, report: Reporter): Promise<void> {
   const denial = await dataDenial(lab);
   if (!denial) return;
   const { endpoints, allowed, isDenied } = denial;
   const [own] = ownErrors(lab);
-  const answers = [
+  const answers: readonly Refused[] = [
     ...[403, 401].map((status) => ({ name: String(status), answer: refusal(lab, status) })),
+    // As providers do that do not say what there is to those who may not read it.
+    { name: "404", answer: refusal(lab, 404), isOfAnyClass: true },
+    {
+      name: "200 with an empty body",
+      answer: { status: 200, headers: json, body: Buffer.alloc(0) },
+      isOfAnyClass: true,
+    },
     ...(own
       ? [
           {
             name: `200 with ${JSON.stringify(own)}`,
             answer: {
               status: 200,
-              headers: { "content-type": "application/json" },
+              headers: json,
               body: Buffer.from(JSON.stringify(own)),
             },
+            isOfAnyClass: true,
           },
         ]
       : []),
   ];
-  for (const { name: what, answer: refused } of answers) {
+  for (const { name: what, answer: refused, isOfAnyClass = false } of answers) {
     // Where check asks for nothing else, every request is answered so: the scenes above all.
-    if (allowed.length === 0 && refused.status !== 200) continue;
+    if (allowed.length === 0 && !isOfAnyClass) continue;
     const name = `${endpointsText(endpoints)} answered ${what}, so that no stream can be read`;
     report.checked(name);
     const provider = withAnswers(lab.learned.provider(), (answer, request) =>
@@ -120,7 +142,7 @@ async function tryData(lab: Lab, report: Reporter): Promise<void> {
     );
     const seen = await lab.run({ verb: "check", config: lab.config }, { provider });
     const problem =
-      refused.status === 200 && seen.outcome.status === "failed" ? undefined : problemOf(seen, lab);
+      isOfAnyClass && seen.outcome.status === "failed" ? undefined : problemOf(seen, lab);
     if (problem === undefined) continue;
     const why =
       allowed.length > 0
@@ -159,7 +181,7 @@ function refusal(lab: Lab, status: number): Answer {
     });
   return {
     status,
-    headers: { "content-type": "application/json", ...own?.headers },
+    headers: { ...json, ...own?.headers },
     body: Buffer.from(body),
   };
 }
@@ -169,13 +191,18 @@ const sparingTokens = (lab: Lab, status: number): Provider =>
     isTokenRequest(request) ? answer : refusal(lab, status),
   );
 
-function problemOf({ outcome, messages, exchanges }: Observation, lab: Lab): string | undefined {
+function hasSucceeded({ outcome, messages }: Observation): boolean {
   const result = messages
     .flatMap(({ message }) =>
       message.type === "CONNECTION_STATUS" ? [message.connectionStatus.status] : [],
     )
     .at(-1);
-  if (outcome.status === "succeeded" || result === "SUCCEEDED")
+  return outcome.status === "succeeded" || result === "SUCCEEDED";
+}
+
+function problemOf(seen: Observation, lab: Lab): string | undefined {
+  const { outcome, exchanges } = seen;
+  if (hasSucceeded(seen))
     return exchanges.length === 0
       ? "succeeded: it sends no request at all"
       : "succeeded; it has to fail";

@@ -2,8 +2,13 @@ import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Changes } from "../contract/learned.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
-import { edgeRequests, type RequestPlace, refuse } from "../derive/requests/rate-limits.ts";
-import { shorterThanStated } from "../derive/rows/half-answers.ts";
+import {
+  edgeRequests,
+  type RequestPlace,
+  refuse,
+  requestPlaces,
+} from "../derive/requests/rate-limits.ts";
+import { type HalfAnswer, shorterThanStated, statedCounts } from "../derive/rows/half-answers.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { rowKeyOf, withRowCount } from "../derive/rows/page-rows.ts";
 import { statesTotal } from "../derive/rows/totals.ts";
@@ -64,16 +69,25 @@ export default defineRule({
   },
 });
 
+interface StatingPlace {
+  readonly place: RequestPlace;
+  readonly half: HalfAnswer;
+}
+
 /** Requests whose answers say how many rows there are, on the page or in all. */
-const statingPlaces = async (lab: Lab) =>
-  (await edgeRequests(lab, Number.POSITIVE_INFINITY)).filter(
-    ({ exchange }) => shorterThanStated(lab, exchange) !== undefined,
+async function statingPlaces(lab: Lab): Promise<readonly StatingPlace[]> {
+  const reads = (await requestPlaces(lab)).filter(
+    ({ command, whole }) => command.verb === "read" && whole.outcome.status === "succeeded",
   );
+  const stated = statedCounts(lab, reads);
+  return (await edgeRequests(lab, Number.POSITIVE_INFINITY)).flatMap((place) => {
+    const half = shorterThanStated(lab, place.exchange, stated);
+    return half ? [{ place, half }] : [];
+  });
+}
 
 /** The page comes without its last row, however often it is asked for. */
-async function tryShorter(lab: Lab, report: Reporter, place: RequestPlace) {
-  const half = shorterThanStated(lab, place.exchange);
-  if (!half) return;
+async function tryShorter(lab: Lab, report: Reporter, { place, half }: StatingPlace) {
   const name = `${place.name} answered with ${half.name}`;
   report.checked(name);
   const { observation, tries } = await refuse(lab, place, half.answer);
@@ -130,7 +144,7 @@ async function tryWindow(lab: Lab, report: Reporter, read: PagedRead) {
     );
 }
 
-/** As many rows and one more than the window that the settings declare. */
+/** Tries as many rows as the window that the settings declare, and one more. */
 async function tryDeclared(lab: Lab, report: Reporter, read: PagedRead, window: number) {
   const key = rowKeyOf(lab, read);
   if (key === undefined) return;

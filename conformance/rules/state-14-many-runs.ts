@@ -3,10 +3,8 @@ import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { describeDifference } from "../derive/rows/rows.ts";
 import { noIncrementalStream, stateText } from "../derive/sweeps/reads.ts";
-import { type Life, lives, weightOf } from "./state-14.lives.ts";
-
-/** Characters that a state may gain from run to run: less than any id. */
-const gainPerRun = 2;
+import { growthOf } from "./state-14.growth.ts";
+import { lives } from "./state-14.lives.ts";
 
 export default defineRule({
   id: "STATE-14",
@@ -56,19 +54,4 @@ export default defineRule({
 async function hasNone(lab: Lab): Promise<boolean> {
   const { lives: found, untried } = await lives(lab);
   return found.length + untried.length === 0;
-}
-
-/** Undefined for a state that stays as it is, or is no larger than what there is asks for. */
-function growthOf({ runs, fresh }: Life) {
-  const half = Math.floor(runs.length / 2) - 1;
-  const [middle, last] = [weightOf(runs[half]?.state), weightOf(runs.at(-1)?.state)];
-  const perRun = (last - middle) / (runs.length - 1 - half);
-  const first = weightOf(fresh);
-  if (perRun <= gainPerRun || last <= first) return undefined;
-  return {
-    perRun: Math.round(perRun),
-    to: last,
-    fresh: first,
-    end: stateText(runs.at(-1)?.state).slice(-120),
-  };
 }

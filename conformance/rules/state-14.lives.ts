@@ -15,7 +15,7 @@ import {
   underKey,
   withCursor,
 } from "../derive/rows/cursors.ts";
-import { latest, momentOf, textOf, writeLike } from "../derive/rows/moments.ts";
+import { latest, momentOf, writeLike } from "../derive/rows/moments.ts";
 import {
   type MadeUpParent,
   madeUpParent,
@@ -32,6 +32,7 @@ import {
   readFrom,
 } from "../derive/sweeps/reads.ts";
 import { leavesOfState } from "../derive/sweeps/states.ts";
+import { growthOf } from "./state-14.growth.ts";
 
 export interface Life {
   /** "notes, 8 runs: rows come, go and come back". */
@@ -49,13 +50,16 @@ export interface Run {
 }
 
 const runCounts = { default: 8, exhaustive: 100 };
+/** A state that has grown so far may have a bound: it is read on until it grows no more. */
+const mostRuns = 100;
+const moreRuns = 16;
 const sampledColumns = 3;
 const dayMs = 86_400_000;
 const unreadable = "rows with other values cannot be read";
 
 export interface Lives {
   readonly lives: readonly Life[];
-  /** Those of which nothing can be said, and why. */
+  /** The lives of which nothing can be said, and why. */
   readonly untried: readonly string[];
 }
 
@@ -97,7 +101,8 @@ interface World {
 async function live(lab: Lab, column: CursorColumn, world: World): Promise<Life | string> {
   const { stream } = column;
   const beganMs = untilRowsMs(lab, column);
-  const count = lab.isExhaustive ? runCounts.exhaustive : runCounts.default;
+  let count = lab.isExhaustive ? runCounts.exhaustive : runCounts.default;
+  const half = Math.floor(count / 2);
   const runs: Run[] = [];
   let state: JsonValue | undefined;
   let fresh: JsonValue | undefined;
@@ -114,7 +119,7 @@ async function live(lab: Lab, column: CursorColumn, world: World): Promise<Life 
     // Where it leads in a listing that has changed, only the provider knows.
     if (isPageToken(state, observation, column))
       return "its state is a token of a page, and only the provider knows what that means when rows have changed";
-    if (run !== Math.floor(count / 2) && run !== count - 1) {
+    if (run !== half && run !== count - 1) {
       runs.push({ observation, state });
       continue;
     }
@@ -129,6 +134,8 @@ async function live(lab: Lab, column: CursorColumn, world: World): Promise<Life 
       given.filter(({ key }) => keys.has(key)),
     );
     runs.push({ observation, state, difference });
+    if (run === count - 1 && growthOf({ runs, fresh }))
+      count = Math.min(mostRuns, count + moreRuns);
   }
   return { name: `${stream.label}, ${count} runs: ${world.name}`, runs, fresh };
 }
@@ -232,7 +239,3 @@ function parentsComeAndGo(lab: Lab, column: CursorColumn, parent: ParentListing)
     },
   };
 }
-
-/** The size of a state in characters. */
-export const weightOf = (state: JsonValue | undefined) =>
-  textOf(JSON.stringify(state))?.length ?? 0;

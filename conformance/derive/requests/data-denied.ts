@@ -10,6 +10,8 @@ export interface DataDenial {
   /** The endpoints of check that still answer. */
   readonly allowed: readonly string[];
   isDenied(request: ProviderRequest): boolean;
+  /** Who may not ask that can read no stream. */
+  isNeededByAll(request: ProviderRequest): boolean;
 }
 
 /**
@@ -38,6 +40,8 @@ export async function dataDenial(lab: Lab): Promise<DataDenial | undefined> {
     endpoints: denied,
     allowed: asked.filter((endpoint) => !isIn(endpoint)),
     isDenied: (request) => isIn(endpointOf(request)),
+    isNeededByAll: (request) =>
+      reads.every((endpoints) => endpoints.some((one) => isOf(one, endpointOf(request)))),
   };
 }
 

@@ -111,24 +111,64 @@ function isGraphql({ method, body }: ProviderRequest): boolean {
 const countName =
   /^(?:x?total(?!.*pages?$)[a-z]*|count|recordcount|resultcount|rowcount|returned|numresults|numberofelements|hits|nbhits|length)$/;
 
+/** Pages of listings of one path, and the values around their rows that say how many there are. */
+export type StatedCounts = (exchange: Exchange) => readonly string[];
+
+/**
+ * Places that say on every recorded page of a path how many rows it has, or on every one how many
+ * there are in all. A provider that says the limit back in a `count` says so of full pages only.
+ */
+export function statedCounts(lab: Lab, places: readonly RequestPlace[]): StatedCounts {
+  const pathOf = ({ request }: Exchange) => `${request.method} ${request.url.pathname}`;
+  const found = places.flatMap(({ exchange, whole }) => {
+    const own = rowsOfAnswer(lab, exchange);
+    return own
+      ? [{ ...own, whole, path: pathOf(exchange), values: valuesAround(exchange, own) }]
+      : [];
+  });
+  const pages = found.map(({ path, values, listing, rows, whole }) => {
+    const read = found.filter((other) => other.whole === whole && other.listing === listing);
+    const inRun = read.reduce((sum, other) => sum + other.rows.length, 0);
+    return { path, values, onPage: [rows.length], inAll: [listing.rows.length, inRun] };
+  });
+  const byPath = Map.groupBy(pages, ({ path }) => path);
+  return (exchange) => {
+    const own = byPath.get(pathOf(exchange)) ?? [];
+    const isMeant = (place: string, meaning: "onPage" | "inAll") =>
+      own.every(({ values, ...counts }) =>
+        counts[meaning].map(String).includes(scalarText(values.get(place)) ?? ""),
+      );
+    return [...new Set(own.flatMap(({ values }) => [...values.keys()]))].filter(
+      (place) =>
+        countName.test(nameOf(place)) && (isMeant(place, "onPage") || isMeant(place, "inAll")),
+    );
+  };
+}
+
+const valuesAround = (
+  { answer }: Exchange,
+  { tree, pointer }: RowsOfAnswer,
+): ReadonlyMap<string, unknown> =>
+  new Map<string, unknown>([
+    ...jsonLeaves(tree, pointer),
+    ...Object.entries(answer?.headers ?? {}),
+  ]);
+
 /**
  * The answer without its last row, while it still says how many it has; undefined where no value of
  * it is the number of its own rows, or of all rows of the listing.
  */
-export function shorterThanStated(lab: Lab, exchange: Exchange): HalfAnswer | undefined {
+export function shorterThanStated(
+  lab: Lab,
+  exchange: Exchange,
+  stated: StatedCounts,
+): HalfAnswer | undefined {
   const found = rowsOfAnswer(lab, exchange);
-  if (!found || !exchange.answer) return undefined;
-  const { listing, pointer, tree, rows } = found;
-  const counts = new Set([rows.length, listing.rows.length].map(String));
-  const stated = [...jsonLeaves(tree, pointer), ...Object.entries(exchange.answer.headers)].flatMap(
-    ([place, value]) =>
-      countName.test(nameOf(place)) && counts.has(scalarText(value) ?? "")
-        ? [`${place} ${scalarText(value)}`]
-        : [],
-  )[0];
-  if (stated === undefined) return undefined;
+  const [place] = stated(exchange);
+  if (!found || !exchange.answer || place === undefined) return undefined;
+  const { pointer, tree, rows } = found;
   return {
-    name: `a page of ${rows.length - 1} rows that says ${stated}`,
+    name: `a page of ${rows.length - 1} rows that says ${place} ${scalarText(valuesAround(exchange, found).get(place))}`,
     answer: withTree(exchange.answer, withValue(tree, pointer, rows.slice(0, -1))),
   };
 }
