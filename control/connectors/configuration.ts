@@ -8,6 +8,7 @@ import {
 } from "svc-connectors/host";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
+import { type CredentialRow, requireBoundTo } from "../credentials/rows.ts";
 import { safeName } from "../door/json-body.ts";
 import type { AnyManifest } from "./registry.ts";
 
@@ -74,6 +75,12 @@ export function baseUrlField({ egress }: AnyManifest): string | undefined {
     : undefined;
 }
 
+/** The base URL of a checked configuration; undefined where the connector has its own. */
+export function baseUrlIn(configuration: JsonObject, manifest: AnyManifest): JsonValue | undefined {
+  const field = baseUrlField(manifest);
+  return field === undefined ? undefined : configuration[field];
+}
+
 /**
  * The configuration with its base URL in canonical form, where the connector lets the user enter
  * one. Nothing is looked up and nobody is asked. The credential may be bound to one base URL: its
@@ -87,7 +94,7 @@ export function checkBaseUrlOf(
   manifest: AnyManifest,
   configuration: JsonObject,
   place: string,
-  credential?: { readonly base_url: string | null },
+  credential?: Pick<CredentialRow, "base_url">,
 ): JsonObject {
   const { egress } = manifest;
   if (egress.kind !== "http" || typeof egress.baseUrl === "string") return configuration;
@@ -110,10 +117,6 @@ export function checkBaseUrlOf(
     throw error;
   }
   if (isCloud && new URL(canonical).pathname !== pathEnd) throw refuse("path");
-  if (credential && credential.base_url !== null && credential.base_url !== canonical) {
-    throw new ControlError("credential_mismatch", {
-      problem: "the credential is bound to another base URL",
-    });
-  }
+  if (credential) requireBoundTo(credential, canonical);
   return { ...configuration, [field]: canonical };
 }

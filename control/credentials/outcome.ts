@@ -36,3 +36,23 @@ export async function noteOutcome(
     await noted.set(lost).execute();
   }
 }
+
+/**
+ * Binds secrets that are bound to no base URL yet to the first one that has taken them: from then
+ * on they go nowhere else. Those that are bound already stay where they are.
+ */
+export async function bindToBaseUrl(
+  db: Db,
+  { id, workspace_id, version, base_url }: CredentialRow,
+  baseUrl: string,
+): Promise<void> {
+  if (base_url !== null) return;
+  await db
+    .updateTable("credentials")
+    .set({ base_url: baseUrl })
+    .where("id", "=", id)
+    .where("workspace_id", "=", workspace_id)
+    .where("version", "=", version)
+    .where("base_url", "is", null)
+    .execute();
+}

@@ -1,6 +1,6 @@
 import { ConnectorError } from "svc-connectors/host";
 import type { OperationContext } from "../contract/operation.ts";
-import { openRun, type RunTarget } from "../sources/runs.ts";
+import { bindToItsHost, openRun, type RunTarget } from "../sources/runs.ts";
 import { readSamples, type Sample } from "./sample.ts";
 import { type DataSourceStatus, statusOf } from "./status.ts";
 
@@ -26,7 +26,7 @@ export interface Inspection {
 /**
  * Looks at a mailer account: does it let us in, and what does a page of each main stream hold?
  * Whatever the account or its server does is a status. Nothing is written but that the
- * credential was used.
+ * credential was used, and that it is bound to the server that has taken it.
  */
 export async function inspect(
   ctx: OperationContext,
@@ -34,7 +34,8 @@ export async function inspect(
   purpose: string,
 ): Promise<Inspection> {
   const { host, connectors } = ctx.services;
-  const { config, options } = await openRun(ctx, target, purpose);
+  const run = await openRun(ctx, target, purpose);
+  const { config, options } = run;
   const catalog = await connectors.catalog(target.definition);
   const streams = mainStreams.flatMap((name) => catalog.filter((stream) => stream.name === name));
   const check = await host.check(target.definition.reference, config, options);
@@ -42,6 +43,7 @@ export async function inspect(
     const samples = streams.map((stream): Sample => ({ stream, rows: [], error: check.error }));
     return { status: statusOf(check.error), samples };
   }
+  await bindToItsHost(ctx, target, run);
   const deadline = startDeadline(ctx);
   const bounded = { ...options, signal: AbortSignal.any([ctx.signal, deadline.signal]) };
   const samples = await readSamples(

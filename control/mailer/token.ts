@@ -48,13 +48,15 @@ export interface TokenParts {
   readonly replaced: CredentialRow | undefined;
   readonly metadata: JsonObject;
   readonly secretsExpireAt: Date | null | undefined;
-  /** Canonical: the token is bound to it. Null: it goes wherever the source says. */
+  /**
+   * Canonical: the token is bound to it. Null: it will be to the first base URL that takes it.
+   */
   readonly baseUrl: string | null;
 }
 
 /**
- * A base URL, where it is given, binds the token: it goes nowhere else. One that is bound already
- * stays where it is.
+ * A base URL, where it is given, binds the token: it goes nowhere else; without one, the first that
+ * takes it does. A token that is bound stays where it is.
  * @param db of a transaction: the credential whose token is replaced is locked
  * @throws not_found, connector_disabled, validation_failed, invalid_base_url, secret_not_allowed,
  * credential_mismatch, version_mismatch
@@ -80,7 +82,7 @@ export async function checkToken(
   const field = baseUrlField(manifest) ?? "base_url";
   const isBound = settings[field] !== undefined;
   const metadata = isBound ? checkBaseUrlOf(ctx, manifest, settings, "", replaced) : settings;
-  const baseUrl = isBound ? String(metadata[field]) : null;
+  const baseUrl = isBound ? String(metadata[field]) : (replaced?.base_url ?? null);
   if (replaced && baseUrl !== null) await requireUsersAt(db, replaced, field, baseUrl);
   refuseSecretValues(ctx, { name: name ?? null, ...metadata });
   return { definition, replaced, metadata, secretsExpireAt: checkEnd(ctx, body), baseUrl };

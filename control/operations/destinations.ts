@@ -20,6 +20,7 @@ import { findByHandle, findCredential } from "../credentials/rows.ts";
 import { tryDestination } from "../destinations/open.ts";
 import { checkParts, type DestinationParts } from "../destinations/parts.ts";
 import {
+  type DestinationRow,
   findDestination,
   lockDestination,
   requireUnused,
@@ -27,6 +28,12 @@ import {
 } from "../destinations/rows.ts";
 import { Destination, toDestination } from "../destinations/schemas.ts";
 import { readPage } from "../door/pages.ts";
+import {
+  type Claim,
+  claimsElsewhere,
+  holdTables,
+  requireFreeTables,
+} from "../pipelines/free-tables.ts";
 import { mergePatch } from "../sources/merge-patch.ts";
 import { holdCredential } from "../sources/rows.ts";
 
@@ -179,7 +186,7 @@ async function partsOfChange(
   ctx.expectVersion(row.version);
   const { credential_handle: handle, name = row.name } = body;
   if (handle === undefined && body.configuration === undefined)
-    return { version: row.version, name };
+    return { row, version: row.version, name };
   const entered = (body.configuration ?? {}) as JsonObject;
   const configuration = mergePatch(row.configuration as JsonObject, entered);
   const definition = services.connectors.get(row.connector_id);
@@ -187,7 +194,17 @@ async function partsOfChange(
     if (handle !== undefined) return findByHandle(db, workspaceId, handle);
     return row.credential_id === null ? null : findCredential(db, workspaceId, row.credential_id);
   });
-  return { version: row.version, name, parts };
+  return { row, version: row.version, name, parts };
+}
+
+/** The tables that pipelines get at another place, when the change leads to one. */
+async function claimsOfChange(
+  ctx: OperationContext,
+  { row, parts }: { readonly row: DestinationRow; readonly parts?: DestinationParts | undefined },
+): Promise<readonly Claim[]> {
+  if (!parts) return [];
+  const { configuration, credential } = parts;
+  return claimsElsewhere(ctx, row, { configuration, credential_id: credential?.id ?? null });
 }
 
 export const updateDestination = defineWrite({
@@ -207,8 +224,18 @@ export const updateDestination = defineWrite({
   params: destinationParams,
   body: UpdateDestination,
   data: Destination,
-  errors: ["immutable_field", "version_mismatch", "concurrent_change", ...partErrors],
-  guard: (ctx, { params, body }) => partsOfChange(ctx, params.destination_id, body),
+  errors: [
+    "immutable_field",
+    "version_mismatch",
+    "concurrent_change",
+    "table_in_use",
+    ...partErrors,
+  ],
+  async guard(ctx, { params, body }) {
+    const change = await partsOfChange(ctx, params.destination_id, body);
+    for (const claim of await claimsOfChange(ctx, change)) await requireFreeTables(ctx.db, claim);
+    return change;
+  },
   asks: ({ parts }) => parts !== undefined,
   async prepare(ctx, _input, change) {
     if (change.parts) await tryDestination(ctx, change.parts, change.name);
@@ -223,6 +250,8 @@ export const updateDestination = defineWrite({
       throw new ControlError("concurrent_change", { version: row.version });
     if (parts?.credential) await holdCredential(tx, parts.credential);
     if (!parts && body.name === undefined) return { data: toDestination(row), resourceId: id };
+    const claims = await claimsOfChange({ ...ctx, db: tx }, { row, parts });
+    for (const claim of claims) await holdTables(tx, claim);
     const last_check = JSON.stringify({ status: "succeeded", checked_at: now.toISOString() });
     await tx
       .updateTable("destinations")

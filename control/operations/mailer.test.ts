@@ -109,6 +109,26 @@ describe("the mailer", () => {
       expect(saved.body.data.configuration.base_url).toBe("https://mail.example.com/api");
     });
 
+    test("without a base URL goes to the first host that takes it, and to no other", async () => {
+      const { credential_handle, credential_id } = (await store({})).body.data;
+      const base_url = "https://mail.example.org/api";
+      const boundTo = async () =>
+        (await api.call("GET", `/credentials/${credential_id}`)).body.data.base_url;
+      mailer.faults.inject({ type: "status", status: 401 }, { times: 20 });
+      expect((await check({ credential_handle })).body.data.data_source_status).not.toBe("ready");
+      expect(await boundTo()).toBeNull();
+      mailer.faults.clear();
+      expect((await check({ credential_handle })).body.data.data_source_status).toBe("ready");
+      expect(await boundTo()).toBe("https://mail.example.com/api");
+      for (const { body } of [
+        await check({ credential_handle, base_url }),
+        await store({ credential_handle, base_url }),
+      ])
+        expect(body).toMatchObject({ code: "422", details: { reason: "credential_mismatch" } });
+      await store({ credential_handle });
+      expect(await boundTo()).toBe("https://mail.example.com/api");
+    });
+
     test.each([
       "",
       " ",
@@ -473,7 +493,13 @@ describe("the mailer", () => {
     });
 
     test("at a host that nobody knows is unreachable", async () => {
-      const { body } = await check({ base_url: "https://mail.example.org/api" });
+      const { handle: credential_handle } = await addCredential(api, {
+        api_token: mailer.token,
+      });
+      const { body } = await check({
+        credential_handle,
+        base_url: "https://mail.example.org/api",
+      });
       expect(body.data.data_source_status).toBe("unreachable");
     });
 

@@ -25,7 +25,7 @@ export const storeMailerToken = defineWrite({
   path: "/credentials/mailer/api-token",
   summary: "Store a mailer token",
   description:
-    "The only place that takes a mailer token, a new one or one that replaces the token of `credential_handle`. With a base_url it is bound to it.",
+    "The only place that takes a mailer token, a new one or one that replaces the token of `credential_handle`. It is bound to its base_url, or to the first one that takes it.",
   permission: "write",
   status: 201,
   resource: "credential",

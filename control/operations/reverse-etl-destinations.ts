@@ -127,7 +127,7 @@ export const createReverseDestination = defineWrite({
     return parts;
   },
   async commit(tx, { workspaceId, now }, _, { name, target }) {
-    if (target.credential) await holdCredential(tx, target.credential);
+    if (target.credential) await holdCredential(tx, target.credential, target.baseUrl);
     const id = createId("reverseDestination");
     await tx
       .insertInto("reverse_etl_destinations")
@@ -181,7 +181,7 @@ export const updateReverseDestination = defineWrite({
     ctx.expectVersion(row.version);
     if (target && row.version !== version)
       throw new ControlError("concurrent_change", { version: row.version });
-    if (target?.credential) await holdCredential(tx, target.credential);
+    if (target?.credential) await holdCredential(tx, target.credential, target.baseUrl);
     if (!target && name === row.name)
       return { data: await shown(tx, workspaceId, id), resourceId: id };
     await tx

@@ -1,6 +1,7 @@
 /** Sources: a connector, a credential and settings that were seen working together. */
 import type { JsonObject } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
+import { baseUrlIn } from "../connectors/configuration.ts";
 import { isEnabled, namedConnector } from "../connectors/registry.ts";
 import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
@@ -142,10 +143,10 @@ export const createSource = defineWrite({
     await tryConnection(ctx, parts, body.name);
     return parts;
   },
-  async commit(tx, ctx, { body }, { definition, credential, configuration }) {
+  async commit(tx, ctx, { body }, { definition, manifest, credential, configuration }) {
     const { workspaceId, now } = ctx;
     if (!(await isEnabled(tx, definition.id))) throw new ControlError("connector_disabled");
-    await holdCredential(tx, credential);
+    await holdCredential(tx, credential, baseUrlIn(configuration, manifest));
     const id = createId("source");
     await tx
       .insertInto("sources")
@@ -238,7 +239,8 @@ export const updateSource = defineWrite({
     // The tested configuration was made from the version before.
     if (parts && row.version !== version)
       throw new ControlError("concurrent_change", { version: row.version });
-    if (parts) await holdCredential(tx, parts.credential);
+    if (parts)
+      await holdCredential(tx, parts.credential, baseUrlIn(parts.configuration, parts.manifest));
     if (!parts && body.name === undefined) return { data: toSource(row), resourceId: id };
     const last_check = JSON.stringify({ status: "succeeded", checked_at: now.toISOString() });
     await tx

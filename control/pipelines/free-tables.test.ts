@@ -137,6 +137,28 @@ describe("a second pipeline onto a table is refused", () => {
     expect(told(await act("resume"))).toEqual([409, "table_in_use"]);
   });
 
+  test("when its destination is led to the place of another one", async () => {
+    const [here, there] = [
+      await addDestination(api, { configuration: { file: "place_a" } }),
+      await addDestination(api, { configuration: { file: "place_b" } }),
+    ];
+    const move = (id: string, file: string) =>
+      api.call("PATCH", `/destinations/${id}`, { body: { configuration: { file } } });
+    const first = (await create(here)).body.data.pipeline_id;
+    await create(there);
+    const moved = await move(there, "place_a");
+    expect(moved.body.details).toMatchObject({
+      reason: "table_in_use",
+      conflicts: [{ table: "_svc_orders", pipeline_id: first }],
+    });
+    expect((await api.call("GET", `/destinations/${there}`)).body.data.configuration).toEqual({
+      file: "place_b",
+    });
+    expect(told(await move(there, "place_c"))).toEqual([200, undefined]);
+    expect(told(await move(here, "place_b"))).toEqual([200, undefined]);
+    expect(told(await move(here, "place_b"))).toEqual([200, undefined]);
+  });
+
   test("as long as the first one lives, paused or not", async () => {
     const destination = await addDestination(api);
     const { pipeline_id, connection_id } = (await create(destination)).body.data;

@@ -1,6 +1,6 @@
 /**
  * One table has one pipeline: of two that write to it, the second one's first job would fail. It is
- * told when the second one is made, changed or resumed.
+ * told when the second one is made, changed or resumed, or when its destination leads elsewhere.
  */
 import { sql } from "kysely";
 import { type DestinationManifest, type JsonObject, streamLabel } from "svc-connectors/host";
@@ -10,7 +10,7 @@ import { type DestinationRow, findDestination } from "../destinations/rows.ts";
 import type { Db } from "../store/database.ts";
 import type { PipelineRow } from "./rows.ts";
 import type { AgreedStream } from "./selection.ts";
-import type { Selection } from "./streams.ts";
+import { loadAgreed, type Selection } from "./streams.ts";
 import { namingOf, ownPrefix, type TableNaming, tableOf } from "./table-names.ts";
 
 /** A pipeline as it will be. */
@@ -35,6 +35,43 @@ export async function claimOf(
   const definition = connectors.get(destination.connector_id);
   const destinationManifest = await connectors.destination(definition);
   return { pipelineId: id, destination, destinationManifest, naming, agreed };
+}
+
+/**
+ * The pipelines of a destination with their tables at another place, if it is one: none where they
+ * stay at the place that the destination has now.
+ */
+export async function claimsElsewhere(
+  { db, services }: Pick<OperationContext, "db" | "services">,
+  before: DestinationRow,
+  after: Pick<DestinationRow, "configuration" | "credential_id">,
+): Promise<readonly Claim[]> {
+  const destination = { ...before, ...after };
+  const { connectors } = services;
+  const destinationManifest = await connectors.destination(connectors.get(before.connector_id));
+  const [from, to] = [
+    await whereaboutsOf(db, { destination: before, destinationManifest }),
+    await whereaboutsOf(db, { destination, destinationManifest }),
+  ];
+  if (from.place === to.place && from.schema === to.schema) return [];
+  const pipelines = await db
+    .selectFrom("pipelines")
+    .selectAll()
+    .where("workspace_id", "=", before.workspace_id)
+    .where("destination_id", "=", before.id)
+    .where("status", "!=", "deleted")
+    .orderBy("created_at")
+    .execute();
+  const claims: Claim[] = [];
+  for (const pipeline of pipelines)
+    claims.push({
+      pipelineId: pipeline.id,
+      destination,
+      destinationManifest,
+      naming: namingOf(pipeline),
+      agreed: await loadAgreed(db, pipeline.id),
+    });
+  return claims;
 }
 
 /** Most conflicts that one answer lists. */
@@ -123,7 +160,7 @@ function whereabouts({ egress, spec }: DestinationManifest, row: Settings): Wher
 
 async function whereaboutsOf(
   db: Db,
-  { destination, destinationManifest }: Claim,
+  { destination, destinationManifest }: Pick<Claim, "destination" | "destinationManifest">,
 ): Promise<Whereabouts> {
   const credential = await db
     .selectFrom("credentials")

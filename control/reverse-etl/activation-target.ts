@@ -13,6 +13,8 @@ export interface ActivationTarget {
   readonly type: string;
   readonly credential: CredentialRow | null;
   readonly configuration: JsonObject;
+  /** The base URL to which the credential is bound, of a target that is being checked. */
+  readonly baseUrl?: string | undefined;
 }
 
 /** The arguments that `services.activations` takes. */

@@ -8,12 +8,13 @@ import {
   type JsonObject,
   type Manifest,
 } from "svc-connectors/host";
+import { checkFailed } from "../connectors/check-failed.ts";
 import { checkBaseUrlOf, refuseSecrets, refuseSecretValues } from "../connectors/configuration.ts";
 import { requireEnabled } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
 import { openSettingsOf, secretFieldsOf } from "../contract/secret-settings.ts";
-import { noteOutcome } from "../credentials/outcome.ts";
+import { bindToBaseUrl, noteOutcome } from "../credentials/outcome.ts";
 import { type CredentialRow, requireUsable } from "../credentials/rows.ts";
 import { checkSettings } from "../sources/settings.ts";
 import { type ActivationTarget, openActivation } from "./activation-target.ts";
@@ -52,7 +53,11 @@ export async function checkDestinationParts(
   await requireEnabled(ctx.db, connectors.get(credential.connector_id));
   const complete = withUrl(ctx, manifest, configuration, credential);
   checkSettings(connectors.get(takes[0] ?? ""), described, complete, credential);
-  return { type, credential, configuration: complete };
+  const { egress } = manifest;
+  const isApproved =
+    egress.kind === "http" && typeof egress.baseUrl !== "string" && !("kind" in egress.baseUrl);
+  const baseUrl = isApproved ? String(complete[egress.baseUrl.field]) : undefined;
+  return { type, credential, configuration: complete, baseUrl };
 }
 
 function withUrl(
@@ -103,14 +108,12 @@ export async function tryReverseDestination(
   const result = await activations.check(reference, config, options);
   const failure = result.status === "failed" ? result.error.code : undefined;
   // Where nobody is asked, that nothing was refused says nothing of the credential.
-  if (target.credential && (failure || hasCheck))
+  if (target.credential && (failure || hasCheck)) {
     await noteOutcome(ctx.db, target.credential, failure, ctx.now);
-  if (result.status === "failed") {
-    const { code, message } = result.error;
-    throw new ControlError("connection_check_failed", {
-      check: { status: "failed", error: code, message },
-    });
+    if (!failure && target.baseUrl !== undefined)
+      await bindToBaseUrl(ctx.db, target.credential, target.baseUrl);
   }
+  if (result.status === "failed") throw checkFailed(result.error);
   refuseSecretValues(ctx, { name });
   refuseSecretValues(ctx, target.configuration, "configuration");
 }

@@ -1,6 +1,7 @@
 import type { Selectable } from "kysely";
+import type { JsonValue } from "svc-connectors/host";
 import { ControlError, notFound } from "../contract/reasons.ts";
-import { type CredentialRow, requireUsable } from "../credentials/rows.ts";
+import { type CredentialRow, requireBoundTo, requireUsable } from "../credentials/rows.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 
@@ -55,9 +56,15 @@ export async function requireUnconnected(db: Db, { id, workspace_id }: SourceRow
 
 /**
  * Keeps the credential as it is until the transaction ends.
- * @throws not_found, credential_not_usable when it has changed since it was tried
+ * @param baseUrl where its secrets have just been tried, if a base URL is entered
+ * @throws not_found, credential_not_usable when it has changed since it was tried ·
+ * credential_mismatch when it was bound to another base URL meanwhile
  */
-export async function holdCredential(db: Db, { id, workspace_id }: CredentialRow): Promise<void> {
+export async function holdCredential(
+  db: Db,
+  { id, workspace_id }: CredentialRow,
+  baseUrl?: JsonValue,
+): Promise<void> {
   const row = await db
     .selectFrom("credentials")
     .selectAll()
@@ -67,4 +74,5 @@ export async function holdCredential(db: Db, { id, workspace_id }: CredentialRow
     .executeTakeFirst();
   if (!row) throw notFound("credential", id);
   requireUsable(row);
+  if (baseUrl !== undefined) requireBoundTo(row, baseUrl);
 }

@@ -3,12 +3,13 @@
  * that only this process sees.
  */
 import type { CheckResult, JsonObject, Manifest, VerbOptions } from "svc-connectors/host";
+import { baseUrlIn } from "../connectors/configuration.ts";
 import type { ConnectorDefinition } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { withSecrets } from "../contract/secret-settings.ts";
 import { openAccount } from "../credentials/account.ts";
-import { noteOutcome } from "../credentials/outcome.ts";
+import { bindToBaseUrl, noteOutcome } from "../credentials/outcome.ts";
 import { type CredentialRow, requireConnector, requireUsable } from "../credentials/rows.ts";
 import { noteSecrets, type StoredSecret, secretOwner } from "../credentials/stored-secret.ts";
 import { logUse } from "../credentials/usage-log.ts";
@@ -85,13 +86,21 @@ export async function openSecret(
 
 /** Tries whether the configuration works, and notes the result with the credential. */
 export async function runCheck(ctx: RunContext, target: RunTarget): Promise<CheckResult> {
-  const { config, options } = await openRun(ctx, target, "check");
-  const result = await ctx.services.host.check(target.definition.reference, config, options);
-  await noteOutcome(
-    ctx.db,
-    target.credential,
-    result.status === "failed" ? result.error.code : undefined,
-    ctx.now,
-  );
+  const run = await openRun(ctx, target, "check");
+  const { reference } = target.definition;
+  const result = await ctx.services.host.check(reference, run.config, run.options);
+  const failure = result.status === "failed" ? result.error.code : undefined;
+  await noteOutcome(ctx.db, target.credential, failure, ctx.now);
+  if (failure === undefined) await bindToItsHost(ctx, target, run);
   return result;
+}
+
+/** Secrets that a provider at an entered base URL has taken go nowhere else from now on. */
+export async function bindToItsHost(
+  { db }: RunContext,
+  { credential }: RunTarget,
+  { manifest, config }: PreparedRun,
+): Promise<void> {
+  const baseUrl = baseUrlIn(config, manifest);
+  if (baseUrl !== undefined) await bindToBaseUrl(db, credential, String(baseUrl));
 }

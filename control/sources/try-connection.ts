@@ -1,6 +1,6 @@
+import { checkFailed } from "../connectors/check-failed.ts";
 import { refuseSecretValues } from "../connectors/configuration.ts";
 import type { OperationContext } from "../contract/operation.ts";
-import { ControlError } from "../contract/reasons.ts";
 import type { SourceParts } from "./parts.ts";
 import { runCheck } from "./runs.ts";
 
@@ -15,12 +15,7 @@ export async function tryConnection(
   name: string,
 ): Promise<void> {
   const result = await runCheck(ctx, parts);
-  if (result.status === "failed") {
-    const { code, message } = result.error;
-    throw new ControlError("connection_check_failed", {
-      check: { status: "failed", error: code, message },
-    });
-  }
+  if (result.status === "failed") throw checkFailed(result.error);
   refuseSecretValues(ctx, { name });
   refuseSecretValues(ctx, parts.configuration, "configuration");
 }
