@@ -139,6 +139,20 @@ defineSource({
 });
 defineSource({
   ...tracker,
+  streams: [
+    {
+      name: "tickets",
+      schema: ticketSchema,
+      primaryKey: ["id"],
+      // @ts-expect-error and it is the only part of its stream that is refused
+      cursorField: "updated",
+      syncModes: ["full_refresh", "incremental"],
+    },
+  ],
+  async *read() {},
+});
+defineSource({
+  ...tracker,
   streams: [{ name: "tickets", schema: ticketSchema }],
   state: Type.Object({ since: Type.String() }),
   // @ts-expect-error a checkpoint has the shape that was declared

@@ -111,9 +111,21 @@ type KeyedBySchema<S extends Stream> = S extends { readonly schema: TObject<infe
       readonly primaryKey?:
         | readonly NameIn<Properties, NonNullable<S["primaryKey"]>[number]>[]
         | undefined;
-      readonly cursorField?: NameIn<Properties, NonNullable<S["cursorField"]>> | undefined;
+      readonly cursorField?: CursorIn<Properties, NonNullable<S["cursorField"]>> | undefined;
     }
   : S;
+/**
+ * Another name would make the stream as a whole impossible, and the compiler would refuse each of
+ * its properties: an object beside the name that is there makes it refuse that alone.
+ */
+type CursorIn<Properties, Name extends string> = string extends keyof Properties | Name
+  ? string
+  : Name extends keyof Properties
+    ? string
+    : NotAmong<keyof Properties & string>;
+interface NotAmong<Names extends string> {
+  readonly "is no property of the schema, which has": Names;
+}
 type NameIn<Properties, Name extends string> = string extends keyof Properties | Name
   ? string
   : keyof Properties & string;
