@@ -57,6 +57,8 @@ export const telling: Readonly<Record<string, { readonly finds: number; readonly
     "CDC-06": { finds: 1, runs: 4 },
     "CDC-07": { finds: 1, runs: 8 },
     "CDC-08": { finds: 1, runs: 10 },
+    "CDC-09": { finds: 1, runs: 7 },
+    "CDC-10": { finds: 2, runs: 7 },
     "SCHEMA-01": { finds: 3, runs: 0 },
     "SCHEMA-02": { finds: 1, runs: 0 },
     "SCHEMA-03": { finds: 1, runs: 0 },

@@ -31,6 +31,10 @@ export interface Changes extends AsyncDisposable {
   readonly tables: readonly ReplayedTable[];
   /** Statements of the kit's, once for each of its two tables, which stands as `{}`. */
   change(sql: string): Promise<void>;
+  /** Tables that were made since may be read, too. */
+  grant(): Promise<void>;
+  /** The streams have the columns that their tables have now. */
+  discoverAgain(): Promise<void>;
   /** One run from the states that were saved last. `isForgotten`: what it writes is not saved. */
   read(options?: RunOptions & { readonly isForgotten?: boolean | undefined }): Promise<Observation>;
   /** Reads until a run succeeds: one that has to begin anew says so first. Gives the last one. */
@@ -91,6 +95,14 @@ export async function openChanges(
     tables,
     change: (sql) =>
       copy.execute(log.tables.map((table) => sql.replaceAll("{}", table)).join(";\n")),
+    grant: () => copy.execute(grant),
+    async discoverAgain() {
+      const again = await discoverTables(lab, copy, config, log);
+      for (const table of tables) {
+        const facts = again.find(({ label }) => label === table.facts.label);
+        if (facts) table.describe(facts);
+      }
+    },
     read,
     async catchUp() {
       for (let tries = 1; ; tries++) {

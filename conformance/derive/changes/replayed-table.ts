@@ -13,6 +13,8 @@ export const deletedAtField = "_ab_cdc_deleted_at";
 
 export interface ReplayedTable {
   readonly facts: StreamFacts;
+  /** The stream was discovered again: it has other columns. */
+  describe(facts: StreamFacts): void;
   /** The last state that came; undefined: the next read begins anew. */
   readonly state: JsonValue | undefined;
   rows(): readonly OutputRow[];
@@ -26,8 +28,9 @@ interface Known {
   readonly place: bigint | undefined;
 }
 
-export function createReplayedTable(facts: StreamFacts): ReplayedTable {
-  const { label, primaryKey, cursorField = "" } = facts;
+export function createReplayedTable(first: StreamFacts): ReplayedTable {
+  const { label, primaryKey, cursorField = "" } = first;
+  let facts = first;
   const known = new Map<string, Known>();
   let state: JsonValue | undefined;
 
@@ -45,7 +48,12 @@ export function createReplayedTable(facts: StreamFacts): ReplayedTable {
   };
 
   return {
-    facts,
+    get facts() {
+      return facts;
+    },
+    describe(next) {
+      facts = next;
+    },
     get state() {
       return state;
     },
