@@ -71,7 +71,9 @@ export function compileCatalog(root: Component, files: SchemaFiles): Catalog {
       return kept(name, () => {
         const streams = compileDynamicStreams(part, files);
         // Where its streams may reach is known before there is one.
-        const { reach } = compileStream(streams.template, `dynamic_streams.${index}`, files);
+        const { reach } = compileStream(
+          ...([streams.template, `dynamic_streams.${index}`, files, true] as const),
+        );
         return { ...streams, name, reaches: [reach, streams.reach] };
       });
     });
@@ -83,7 +85,19 @@ export function compileCatalog(root: Component, files: SchemaFiles): Catalog {
   async function* listDynamic(ctx: Context, template?: string) {
     for (const { name, list } of dynamic) {
       if (template !== undefined && template !== name) continue;
-      for await (const one of list(ctx)) yield compileStream(one, String(one.name), files);
+      for await (const one of list(ctx)) {
+        try {
+          yield compileStream(one, String(one.name), files);
+        } catch (error) {
+          if (!(error instanceof Unsupported)) throw error;
+          const { path, problem } = error.details;
+          ctx.log.warn("A stream cannot be read: the runtime lacks what it needs.", {
+            stream: String(one.name),
+            path: String(path),
+            problem: String(problem),
+          });
+        }
+      }
     }
   }
   async function* list(ctx: Context) {

@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { ConnectorError } from "../contract/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
 import { type Component, textsOf } from "./document/component.ts";
-import { withParameters } from "./document/document.ts";
+import { maxStreams, withParameters } from "./document/document.ts";
 import { invalid } from "./document/invalid.ts";
 import { clockName, type Scope } from "./expressions/evaluate.ts";
 import { compileTemplate, type Template } from "./expressions/template.ts";
@@ -27,12 +27,10 @@ export interface DynamicStreams {
   list(ctx: Context): AsyncGenerator<JsonObject>;
 }
 
-/** More than this are no list that somebody wrote down. */
-const maxStreams = 10_000;
-
 export function compileDynamicStreams(part: Component, files: SchemaFiles): DynamicStreams {
   const template = part.get("stream_template");
   if (!isJsonObject(template)) throw invalid(part.at("stream_template"), "must be an object");
+  const isOuterFirst = part.get("use_parent_parameters") !== false;
   const resolver = part.required(
     "components_resolver",
     part.child(
@@ -54,7 +52,10 @@ export function compileDynamicStreams(part: Component, files: SchemaFiles): Dyna
     [clockName]: ctx.clock.now(),
   });
   return {
-    template: { ...template, name: String(template.name || part.get("name") || "stream_template") },
+    template: withParameters(
+      { ...template, name: String(template.name || part.get("name") || "stream_template") },
+      ...([{}, isOuterFirst] as const),
+    ) as JsonObject,
     reach: { ...reach, authenticators: [...reach.authenticators, ...credentials] },
     async *list(ctx) {
       const names = new Set<unknown>();
@@ -68,7 +69,7 @@ export function compileDynamicStreams(part: Component, files: SchemaFiles): Dyna
             problem: "makes streams without a name, two of one name, or too many",
           });
         names.add(made.name);
-        yield withParameters(made, {}) as JsonObject;
+        yield withParameters(made, {}, isOuterFirst) as JsonObject;
       }
     },
   };

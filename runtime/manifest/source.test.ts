@@ -123,9 +123,36 @@ describe("a manifest", () => {
       /streams\.orders\.retriever: is a CustomRetriever, which is not supported/,
     ],
     [
-      "with a cursor that no record has",
-      withCursor({ cursor_field: "changed" }),
-      /streams\.orders\.schema_loader: lacks the cursor field changed/,
+      "of 100,000 streams",
+      changed((all) => (all.streams = Array.from({ length: 100_000 }, () => ({})))),
+      /manifest\.streams: are more than 10000 streams/,
+    ],
+    [
+      "of 100,000 streams by reference",
+      text.replace(/^streams:$/m, `streams:\n${'  - "#/check"\n'.repeat(100_000)}`),
+      /manifest\.streams: are more than 10000 streams/,
+    ],
+    [
+      "of 100,000 streams on a condition",
+      changed((all) => {
+        const streams = Array.from({ length: 100_000 }, () => ({}));
+        all.streams.push({ type: "ConditionalStreams", condition: "{{ true }}", streams });
+      }),
+      /manifest\.streams: are more than 10000 streams/,
+    ],
+    [
+      "of 100,000 aliases",
+      text.replace(/^streams:$/m, `other: &a {}\nstreams:\n${"  - *a\n".repeat(100_000)}`),
+      /has more than 2000 aliases/,
+    ],
+    [
+      "that grows with what it hands down",
+      changed((all) => {
+        const transformations = Array.from({ length: 40_000 }, () => ({ type: "KeysToLower" }));
+        all.$parameters = { transformations };
+        for (const stream of all.streams) delete stream.transformations;
+      }),
+      /more than 200000 values/,
     ],
     [
       "with steps of no length",
@@ -238,6 +265,141 @@ describe("a manifest", () => {
     });
   });
 
+  test.each<[string, (stream: Loose) => void, string, RegExp]>([
+    [
+      "without a field in its schema",
+      (one) =>
+        (one.schema_loader = {
+          type: "InlineSchemaLoader",
+          schema: { type: "object", additionalProperties: true, properties: {} },
+        }),
+      "schema_loader",
+      /has no fields/,
+    ],
+    [
+      "with an empty schema",
+      (one) => (one.schema_loader = { type: "InlineSchemaLoader", schema: {} }),
+      "schema_loader",
+      /has no fields/,
+    ],
+    [
+      "whose schema is a choice",
+      (one) =>
+        (one.schema_loader = {
+          type: "InlineSchemaLoader",
+          schema: { anyOf: [{ type: "object", properties: { id: {} } }] },
+        }),
+      "schema_loader",
+      /has no fields/,
+    ],
+    [
+      "with a key within an object",
+      (one) => (one.primary_key = [["a", "b"]]),
+      "primary_key",
+      /a field/,
+    ],
+    [
+      "with a cursor that no record has",
+      (one) =>
+        (one.incremental_sync = {
+          type: "DatetimeBasedCursor",
+          cursor_field: "changed",
+          datetime_format: "%s",
+          start_datetime: "2026-01-01",
+        }),
+      "schema_loader",
+      /lacks the cursor field changed/,
+    ],
+    [
+      "with a property that the runtime lacks",
+      (one) => (one.file_uploader = { type: "FileUploader" }),
+      "file_uploader",
+      /is not supported in a DeclarativeStream/,
+    ],
+  ])("a stream %s is lost alone", (_, change, property, problem) => {
+    const { missingStreams } = load(changed((all) => change(all.streams[1])));
+    expect(missingStreams).toEqual([
+      {
+        stream: "items",
+        path: `streams.items.${property}`,
+        problem: expect.stringMatching(problem),
+      },
+    ]);
+  });
+
+  test("leaves out what no published schema has, and tells it", async () => {
+    const yaml = changed((all) => {
+      all.streams[1].retriever.requester.authenticator.path = "x";
+      all.streams[0].surprise = { type: "Nothing" };
+      all.spec.documentationUrl = "https://example.com";
+      all.stream_groups = {
+        one: { streams: [], action: { type: "BlockSimultaneousSyncsAction" } },
+      };
+    });
+    const source = toSource(yaml, "shop");
+    expect(load(yaml).missingStreams).toBeUndefined();
+    const warned: unknown[] = [];
+    const ctx = { log: { warn: (_: string, fields: unknown) => warned.push(fields) } } as never;
+    await source.check(ctx).catch(() => undefined);
+    expect(warned).toEqual([
+      {
+        path: "streams.orders.surprise",
+        problem: "is none of a DeclarativeStream: it is not looked at",
+      },
+      {
+        path: "streams.items.retriever.requester.authenticator.path",
+        problem: "is none of a BasicHttpAuthenticator: it is not looked at",
+      },
+      { path: "spec.documentationUrl", problem: "is none of a Spec: it is not looked at" },
+    ]);
+    expect(faultOf(changed((all) => (all.surprise = 1)))).toMatch(
+      /manifest\.surprise: is not supported/,
+    );
+  });
+
+  test("may have a password that is no setting, which stays empty", () => {
+    const yaml = changed((all) => {
+      all.spec.connection_specification.additionalProperties = true;
+      all.streams[1].retriever.requester.authenticator.password = "{{ config['nothing'] }}";
+    });
+    // A setting that nobody declared cannot be given: it would be no secret.
+    expect(load(yaml).spec).toMatchObject({ additionalProperties: false });
+  });
+
+  test("may hand components down as parameters", () => {
+    const yaml = changed((all) => {
+      const { retriever } = all.streams[1];
+      delete all.streams[1].retriever;
+      all.streams[1].$parameters = {
+        ...all.streams[1].$parameters,
+        retriever: { ...retriever, type: undefined },
+      };
+    });
+    expect(load(yaml).missingStreams).toBeUndefined();
+    expect(load(yaml).egress).toEqual(load(text).egress);
+  });
+
+  test.each<[string, string, string[]]>([
+    [
+      "a choice by a setting",
+      "https://{{ {'eu': 'eu.example.com', 'us': 'us.example.com'}[config.account] }}/v1",
+      ["https://eu.example.com", "https://us.example.com"],
+    ],
+    [
+      "such a choice with a default",
+      "https://{{ {'eu': 'eu.example.com'}.get(config.account, 'us.example.com') }}/v1",
+      ["https://eu.example.com", "https://us.example.com"],
+    ],
+    [
+      "a query behind the host",
+      "https://search.example.com?all={{ config.account }}",
+      ["https://search.example.com"],
+    ],
+  ])("may have a host with %s", (_, url, urls) => {
+    const { egress } = load(changed((all) => (all.streams[1].retriever.requester.url_base = url)));
+    expect(egress).toMatchObject({ placeholders: { urls } });
+  });
+
   test("loses the streams alone that need what is not supported, and says which", async () => {
     const yaml = changed((all) => {
       all.streams[1].retriever.requester.authenticator = { type: "CustomAuthenticator" };
@@ -294,6 +456,43 @@ describe("a manifest", () => {
     await expect(async () => {
       for await (const _ of source.discover?.(ctx) ?? []);
     }).rejects.toMatchObject({ code });
+  });
+
+  test("streams of a template may have the fields that are put in for each, and are lost alone", async () => {
+    const yaml = withTemplate(
+      ...([
+        named,
+        {
+          field_path: ["schema_loader", "schema", "properties"],
+          value: "{{ components_values.fields }}",
+        },
+      ] as const),
+    );
+    const document = parse(yaml);
+    document.dynamic_streams[0].stream_template = {
+      ...document.streams[0],
+      schema_loader: { type: "InlineSchemaLoader", schema: { type: "object", properties: {} } },
+    };
+    const warned: unknown[] = [];
+    const ctx = {
+      config: {
+        list: [
+          { name: "a", fields: { id: { type: "string" } } },
+          { name: "b", fields: {} },
+        ],
+      },
+      ...{
+        clock: { now: () => 0 },
+        log: { warn: (_: string, fields: unknown) => warned.push(fields) },
+      },
+    } as never;
+    const names: string[] = [];
+    for await (const { name } of toSource(stringify(document), "shop").discover?.(ctx) ?? [])
+      names.push(name);
+    expect(names).toEqual(["orders", "items", "notes", "lines", "s_a"]);
+    expect(warned).toEqual([
+      expect.objectContaining({ stream: "s_b", path: "streams.s_b.schema_loader" }),
+    ]);
   });
 
   test("what a template gets as a credential is a secret", () => {

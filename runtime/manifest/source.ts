@@ -10,7 +10,7 @@ import { checkpoint, type Output, records } from "../contract/output.ts";
 import type { Source } from "../contract/source.ts";
 import { manifestName } from "../wire/manifest-name.ts";
 import { type Catalog, compileCatalog } from "./catalog.ts";
-import { type Component, openComponent } from "./document/component.ts";
+import { type Component, openComponent, strangersOf } from "./document/component.ts";
 import { readDocument } from "./document/document.ts";
 import { invalid } from "./document/invalid.ts";
 import { type Derived, markSecrets } from "./document/settings.ts";
@@ -73,7 +73,10 @@ export function toSource(
     .replace(/[^a-z0-9]+/g, "_")
     .replace(/^_+|_+$/g, "")
     .slice(0, 60);
+  const strangers = strangersOf(document);
   const tell = (ctx: Context) => {
+    for (const stranger of strangers)
+      ctx.log.warn("A property of the manifest is not looked at.", { ...stranger });
     for (const [stream, { details }] of unusable)
       ctx.log.warn("A stream cannot be read: the runtime lacks what it needs.", {
         stream,
@@ -102,14 +105,18 @@ export function toSource(
             problem: String(details.problem).slice(0, 500),
           })),
         }),
-    ...(unusable.size === 0 && !catalog.isDependent
+    ...(unusable.size === 0 && strangers.length === 0 && !catalog.isDependent
       ? { streams: always.map(({ stream }) => stream) }
       : {
           async *discover(given: unknown) {
             const ctx = withRules(given);
             tell(ctx);
-            for await (const { stream, discover } of catalog.list(ctx))
-              yield discover ? await discover(ctx) : stream;
+            for await (const { stream, discover } of catalog.list(ctx)) {
+              const found = discover ? await discover(ctx) : stream;
+              // Its records would be empty: an account may list a table without a field.
+              if (Object.keys(found.schema.properties ?? {}).length > 0) yield found;
+              else ctx.log.warn("A stream has no fields, and is left out.", { stream: found.name });
+            }
           },
         }),
     async check(given) {

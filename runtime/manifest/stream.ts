@@ -40,13 +40,16 @@ export function nameOf(value: JsonValue, index: number | string): string {
 const maxParents = 8;
 const streamTypes = ["DeclarativeStream", "StateDelegatingStream"] as const;
 
+/** @param isTemplate of streams: what its schema lacks may be put in for each */
 export function compileStream(
   value: JsonValue,
   index: number | string,
   files: SchemaFiles,
+  isTemplate = false,
 ): ManifestStream {
   const name = nameOf(value, index);
-  return compileOpened(openComponent(value, `streams.${name}`, streamTypes), name, 0, files);
+  const opened = openComponent(value, `streams.${name}`, streamTypes);
+  return compileOpened(opened, name, 0, files, isTemplate);
 }
 
 function compileOpened(
@@ -54,6 +57,7 @@ function compileOpened(
   name: string,
   depth: number,
   files: SchemaFiles,
+  isTemplate = false,
 ): ManifestStream {
   if (depth > maxParents) throw invalid(named.path, `has more than ${maxParents} parents in a row`);
   if (named.type === "StateDelegatingStream") return compileDelegating(named, name, depth, files);
@@ -68,7 +72,7 @@ function compileOpened(
     (cursorPart.type === "IncrementingCountCursor" ? compileCountCursor : compileCursor)(
       cursorPart,
     );
-  const known = depth === 0 ? compileSchema(named, name, files) : undefined;
+  const known = depth === 0 ? compileSchema(named, name, files, isTemplate) : undefined;
   const retrieverPart = named.required(
     "retriever",
     named.child("retriever", "SimpleRetriever", "AsyncRetriever"),
@@ -106,9 +110,9 @@ function compileOpened(
   const cursorField =
     plan && isPlainName(cursorPart?.get("cursor_field")) ? plan.fieldTemplate.text({}) : undefined;
   const properties = schema.properties as JsonObject;
-  if (known && cursorField !== undefined && asking.length === 0)
+  if (known && cursorField !== undefined && asking.length === 0 && !isTemplate)
     if (!Object.hasOwn(properties, cursorField))
-      throw invalid(named.at("schema_loader"), `lacks the cursor field ${cursorField}`);
+      throw new Unsupported(named.at("schema_loader"), `lacks the cursor field ${cursorField}`);
   const stream: Stream = {
     name,
     schema: schema as never,
@@ -221,6 +225,9 @@ function primaryKeyOf(stream: Component): string[] {
   const fields = (Array.isArray(key) ? key : [key]).flat();
   const isNested = Array.isArray(key) && key.some((one) => Array.isArray(one) && one.length > 1);
   if (isNested || fields.some((one) => typeof one !== "string"))
-    throw invalid(stream.at("primary_key"), "must be a field, or a list of fields of the record");
+    throw new Unsupported(
+      stream.at("primary_key"),
+      "is not a field, or a list of fields of the record, which is not supported here",
+    );
   return fields.filter((one) => one !== "") as string[];
 }

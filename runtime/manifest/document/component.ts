@@ -6,6 +6,7 @@ import type { Scope } from "../expressions/evaluate.ts";
 import { compileTemplate, type Template } from "../expressions/template.ts";
 import { isMapping, type PlainValue, toText, truth } from "../expressions/values.ts";
 import { invalid, Unsupported } from "./invalid.ts";
+import { isLacking } from "./lacking.ts";
 
 export interface Component {
   readonly type: string;
@@ -28,7 +29,7 @@ export interface Component {
 /** The components that are supported, and of each the properties. Everything else is refused. */
 export const supported = {
   DeclarativeSource:
-    "check streams dynamic_streams version spec definitions schemas metadata concurrency_level api_budget description max_concurrent_async_job_count",
+    "check streams dynamic_streams version spec definitions schemas metadata concurrency_level api_budget description max_concurrent_async_job_count stream_groups",
   CheckStream: "stream_names dynamic_streams_check_configs config_overrides",
   DynamicStreamCheckConfig: "dynamic_stream_name stream_count",
   CheckDynamicStream: "stream_count use_check_availability config_overrides",
@@ -53,7 +54,7 @@ export const supported = {
   LegacyToPerPartitionStateMigration: "",
   StateDelegatingStream: "name full_refresh_stream incremental_stream",
   ConditionalStreams: "streams condition",
-  DynamicDeclarativeStream: "name stream_template components_resolver",
+  DynamicDeclarativeStream: "name stream_template components_resolver use_parent_parameters",
   ConfigComponentsResolver: "stream_config components_mapping",
   StreamConfig: "configs_pointer default_values",
   ParametrizedComponentsResolver: "stream_parameters components_mapping",
@@ -132,8 +133,9 @@ export const supported = {
   ParentStreamConfig:
     "stream parent_key partition_field request_option incremental_dependency extra_fields",
   DatetimeBasedCursor:
-    "cursor_field cursor_datetime_formats start_datetime start_time_option end_datetime end_time_option datetime_format cursor_granularity is_data_feed is_client_side_incremental is_compare_strictly global_substream_cursor lookback_window partition_field_start partition_field_end step clamping",
-  IncrementingCountCursor: "cursor_field start_value start_value_option",
+    "cursor_field cursor_datetime_formats start_datetime start_time_option end_datetime end_time_option datetime_format cursor_granularity is_data_feed is_client_side_incremental is_compare_strictly global_substream_cursor lookback_window partition_field_start partition_field_end step clamping allow_catalog_defined_cursor_field",
+  IncrementingCountCursor:
+    "cursor_field start_value start_value_option allow_catalog_defined_cursor_field",
   MinMaxDatetime: "datetime datetime_format max_datetime min_datetime",
   InlineSchemaLoader: "schema",
   JsonFileSchemaLoader: "file_path",
@@ -146,6 +148,34 @@ export type Type = keyof typeof supported;
 
 /** Every component has these, and they change nothing here. */
 const general = ["type", "$parameters", "description", "$options"];
+
+/** A property that changes nothing: none of the published schema's; the document has no others. */
+const isUnknown = (type: Type, name: string): boolean =>
+  general.includes(name) || (type !== "DeclarativeSource" && !isLacking(type, name));
+
+/** Properties that no published schema has: they are not looked at, and their author is told. */
+export function strangersOf(value: JsonValue, path = ""): { path: string; problem: string }[] {
+  if (Array.isArray(value))
+    return value.flatMap((one, index) => {
+      const name = isJsonObject(one) && typeof one.name === "string" ? one.name : index;
+      return strangersOf(one, `${path}.${path === "streams" ? name : index}`);
+    });
+  if (!isJsonObject(value)) return [];
+  const { type } = value;
+  const known = (Object.keys(supported) as Type[]).find((one) => one === type);
+  return Object.entries(value).flatMap(([name, part]) => {
+    const here = path === "" ? name : `${path}.${name}`;
+    if (known && !supported[known].split(" ").includes(name)) {
+      const isTold = !general.includes(name) && isUnknown(known, name);
+      return isTold ? [{ path: here, problem: `is none of a ${known}: it is not looked at` }] : [];
+    }
+    return isSchemaName(name) || name === "metadata" ? [] : strangersOf(part, here);
+  });
+}
+
+/** Schemas of records and settings are no components. */
+export const isSchemaName = (name: string) =>
+  name === "schema" || name === "connection_specification";
 
 /** @throws CONNECTOR_INVALID naming what is not supported */
 export function openComponent(
@@ -167,7 +197,7 @@ export function openComponent(
   const names = supported[known].split(" ");
   const parameters = isJsonObject(value.$parameters) ? value.$parameters : {};
   for (const name of Object.keys(value))
-    if (![...general, ...names].includes(name))
+    if (!names.includes(name) && !isUnknown(known, name))
       throw new Unsupported(`${path}.${name}`, `is not supported in a ${type}`);
   const at = (name: string) => `${path}.${name}`;
   /** An own property that says nothing gives way to a parameter. */

@@ -1,20 +1,39 @@
 /**
  * The document of a manifest: a stranger's YAML as plain data, references and parameters put in.
  */
-import { parseDocument } from "yaml";
+import { parseDocument, visit } from "yaml";
 import { budgets } from "../../contract/budgets.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
 import { measureJson } from "../../wire/bounded-json.ts";
 import { parsePointer, valueAt } from "../../wire/json-pointer.ts";
+import { type PlainValue, truth } from "../expressions/values.ts";
+import { isSchemaName, supported, type Type } from "./component.ts";
 import { defaultTypeOf } from "./default-types.ts";
 import { invalid } from "./invalid.ts";
 
 const whole = "the manifest";
+/** More than this are no list that somebody wrote down. */
+export const maxStreams = 10_000;
+/** Each is looked for from the beginning of the text. */
+const maxAliases = 2_000;
 
 /** @throws CONNECTOR_INVALID with the place */
 export function readDocument(text: string): JsonObject {
-  const document = resolveReferences(parseYaml(text));
+  const written = parseYaml(text);
+  refuseTooMany(written);
+  const document = resolveReferences(written);
+  refuseTooMany(document);
   return withParameters({ type: "DeclarativeSource", ...document }, {}) as JsonObject;
+}
+
+/** Before anything is made of them. */
+function refuseTooMany({ streams }: JsonObject): void {
+  const list = Array.isArray(streams) ? streams : [];
+  const count = list.reduce((sum: number, one) => {
+    const inner = isJsonObject(one) ? one.streams : undefined;
+    return sum + (Array.isArray(inner) ? inner.length : 1);
+  }, 0);
+  if (count > maxStreams) throw invalid("manifest.streams", `are more than ${maxStreams} streams`);
 }
 
 /** @throws CONNECTOR_INVALID for what is no YAML, or no object */
@@ -32,6 +51,9 @@ export function parseYaml(text: string, place = whole): JsonObject {
     });
     const fault = document.errors[0] ?? document.warnings[0];
     if (fault) throw invalid(place, `is not valid YAML: line ${fault.linePos?.[0].line ?? 1}`);
+    let aliases = 0;
+    visit(document, { Alias: () => void aliases++ });
+    if (aliases > maxAliases) throw invalid(place, `has more than ${maxAliases} aliases`);
     value = document.toJS({ maxAliasCount: count[0] });
     value = JSON.parse(JSON.stringify(value ?? null));
   } catch (error) {
@@ -108,22 +130,47 @@ function resolveReferences(root: JsonObject): JsonObject {
 /**
  * Hands `$parameters` down: a component gets those of the components around it. Its own win. Where
  * a component names no type, it gets the one that is meant there.
- * @param place as {@link defaultTypeOf}
+ * @param isOuterFirst those of the components around it win
  */
-export function withParameters(value: JsonValue, around: JsonObject, place = ""): JsonValue {
-  if (Array.isArray(value)) return value.map((part) => withParameters(part, around, place));
-  if (!isJsonObject(value)) return value;
-  const own = isJsonObject(value.$parameters) ? value.$parameters : {};
-  const parameters = { ...around, ...own };
-  const isNamed = value.type !== undefined || value.class_name !== undefined;
-  const type = isNamed ? value.type : defaultTypeOf(place);
-  const isComponent = typeof type === "string" && /^[A-Z]/.test(type);
-  const made: JsonObject = {};
-  for (const [name, part] of Object.entries(value))
-    if (name !== "$parameters")
-      made[name] = isSchemaName(name) ? part : withParameters(part, parameters, `${type}.${name}`);
-  return isComponent ? { ...made, type, $parameters: parameters } : made;
+export function withParameters(
+  given: JsonValue,
+  outer: JsonObject,
+  isOuterFirst = false,
+): JsonValue {
+  const { values: maxValues } = budgets.declarativeManifest;
+  let values = 0;
+  const within = (value: JsonValue, around: JsonObject, place: string): JsonValue => {
+    if (++values > maxValues) throw invalid(whole, `has more than ${maxValues} values`);
+    if (Array.isArray(value)) return value.map((part) => within(part, around, place));
+    if (!isJsonObject(value)) return value;
+    const own = isJsonObject(value.$parameters) ? value.$parameters : {};
+    const parameters = isOuterFirst ? { ...own, ...around } : { ...around, ...own };
+    const isNamed = value.type !== undefined || value.class_name !== undefined;
+    const type = isNamed ? value.type : defaultTypeOf(place);
+    const isComponent = typeof type === "string" && /^[A-Z]/.test(type);
+    const made: JsonObject = {};
+    const all = isComponent ? { ...value, ...propertiesAmong(parameters, type, value) } : value;
+    for (const [name, part] of Object.entries(all)) {
+      if (name === "$parameters") continue;
+      // A component that is handed down is not handed down to itself.
+      const { [name]: _, ...others } = parameters;
+      made[name] = isSchemaName(name)
+        ? part
+        : within(part, isTree(parameters[name]) ? others : parameters, `${type}.${name}`);
+    }
+    return isComponent ? { ...made, type, $parameters: parameters } : made;
+  };
+  return within(given, outer, "");
 }
 
-/** Schemas of records and settings are no components. */
-const isSchemaName = (name: string) => name === "schema" || name === "connection_specification";
+/** Parameters that are properties of a component, where it has none of that name itself. */
+function propertiesAmong(parameters: JsonObject, type: string, own: JsonObject): JsonObject {
+  const names = Object.hasOwn(supported, type) ? supported[type as Type].split(" ") : [];
+  return Object.fromEntries(
+    names
+      .filter((name) => Object.hasOwn(parameters, name) && !truth(own[name] as PlainValue))
+      .map((name) => [name, parameters[name] as JsonValue]),
+  );
+}
+
+const isTree = (value: JsonValue | undefined) => typeof value === "object" && value !== null;

@@ -24,19 +24,19 @@ export function markSecrets(
   const spec = structuredClone({ ...plainSchema(specification), type: "object" }) as JsonObject;
   spec.properties ??= {};
   const followed = new Set<Derived>();
-  const markAll = (text: string) => {
+  const markAll = (text: string, name: string) => {
     for (const [, chain = ""] of text.matchAll(reach)) {
       const names = chain.match(/\w+/g) ?? [];
       const sources = derived.filter(({ path }) => path.every((name, at) => names[at] === name));
-      mark(spec, names, sources.length > 0);
+      mark(spec, names, sources.length > 0, optionalNames.has(name));
       for (const source of sources)
         if (!followed.has(source)) {
           followed.add(source);
-          markAll(source.value);
+          markAll(source.value, name);
         }
     }
   };
-  for (const text of authenticators.flatMap(credentialTexts)) markAll(text);
+  for (const [name, text] of authenticators.flatMap(credentialTexts)) markAll(text, name);
   return spec;
 }
 
@@ -46,13 +46,20 @@ const credentialNames = new Set([
   ...["secret_key", "passphrase"],
 ]);
 
-function credentialTexts(authenticator: JsonValue): string[] {
+/** Beside a name that is the secret, some have nothing. */
+const optionalNames = new Set(["password", "passphrase"]);
+
+/** By the names of the properties. */
+function credentialTexts(authenticator: JsonValue): [string, string][] {
   if (Array.isArray(authenticator)) return authenticator.flatMap(credentialTexts);
   if (!isJsonObject(authenticator)) return [];
-  return Object.entries(authenticator).flatMap(([name, part]) => {
-    if (typeof part === "string") return credentialNames.has(name) ? [part] : [];
+  return Object.entries(authenticator).flatMap(([name, part]): [string, string][] => {
+    if (typeof part === "string") return credentialNames.has(name) ? [[name, part]] : [];
     const kept = name === "refresh_token_updater" ? [refreshTokenPath(part)] : [];
-    return [...kept.map((path) => `config['${path.join("']['")}']`), ...credentialTexts(part)];
+    return [
+      ...kept.map((path): [string, string] => [name, `config['${path.join("']['")}']`]),
+      ...credentialTexts(part),
+    ];
   });
 }
 
@@ -64,9 +71,24 @@ export function refreshTokenPath(updater: JsonValue): readonly string[] {
   return Array.isArray(path) ? path.map(String) : ["credentials", "refresh_token"];
 }
 
-function mark(spec: JsonObject, chain: readonly string[], isMade: boolean): void {
-  const found = chain.reduce((around, name) => around.flatMap((one) => partsOf(one, name)), [spec]);
+function mark(
+  spec: JsonObject,
+  chain: readonly string[],
+  isMade: boolean,
+  isOptional: boolean,
+): void {
+  const around: JsonObject[] = [];
+  let found = [spec];
+  for (const name of chain) {
+    around.push(...found);
+    found = found.flatMap((one) => partsOf(one, name));
+  }
   for (const part of found) part.airbyte_secret = true;
+  if (found.length === 0 && !isMade && isOptional) {
+    // A setting that nobody declared stays empty: given all the same, it would be no secret.
+    for (const one of around) one.additionalProperties = false;
+    return;
+  }
   // Of several forms one may be older than the specification: who chooses another one needs it not.
   const hasForms = JSON.stringify(spec).includes('"oneOf"');
   if (found.length === 0 && !isMade && !hasForms)

@@ -13,8 +13,16 @@ export interface StreamSchema {
   readonly asking: readonly Component[];
 }
 
-/** @throws CONNECTOR_INVALID with the place */
-export function compileSchema(stream: Component, name: string, files: SchemaFiles): StreamSchema {
+/**
+ * @param isTemplate what it lacks may be put in for each stream
+ * @throws CONNECTOR_INVALID with the place
+ */
+export function compileSchema(
+  stream: Component,
+  name: string,
+  files: SchemaFiles,
+  isTemplate = false,
+): StreamSchema {
   const loaders = stream.children(
     "schema_loader",
     ...(["InlineSchemaLoader", "JsonFileSchemaLoader", "DynamicSchemaLoader"] as const),
@@ -34,14 +42,20 @@ export function compileSchema(stream: Component, name: string, files: SchemaFile
       );
     fixed.push(found);
   }
-  for (const one of fixed)
-    if (!isJsonObject(one.properties))
-      throw invalid(stream.at("schema_loader"), "must have a schema with properties");
   const [only] = fixed;
-  const properties = Object.assign({}, ...fixed.map((one) => one.properties)) as JsonObject;
-  const schema = fixed.length === 1 ? { ...only, type: "object" } : { type: "object", properties };
+  const properties = Object.assign({}, ...fixed.map(propertiesOf)) as JsonObject;
+  // Records are their declared fields: without one, each would be read as nothing.
+  if (Object.keys(properties).length === 0 && asking.length === 0 && !isTemplate)
+    throw new Unsupported(
+      stream.at("schema_loader"),
+      "has no fields in its schema: its records would be empty",
+    );
+  const whole = { type: "object", properties };
+  const schema = fixed.length === 1 ? { ...only, ...whole } : whole;
   return { schema, asking };
 }
+
+const propertiesOf = ({ properties }: JsonObject) => (isJsonObject(properties) ? properties : {});
 
 function inline(loader: Component): JsonObject {
   const schema = loader.get("schema");

@@ -45,11 +45,7 @@ export const errorStatuses: readonly number[] = Array.from({ length: 200 }, (_, 
 export function compileErrorHandler(requester: Component): ErrorHandler | undefined {
   const handler = requester.child("error_handler", "DefaultErrorHandler", "CompositeErrorHandler");
   if (!handler) return undefined;
-  const all = (
-    handler.type === "DefaultErrorHandler"
-      ? [handler]
-      : handler.children("error_handlers", "DefaultErrorHandler")
-  ).map(compileOne);
+  const all = handlersOf(handler).map(compileOne);
   const [first] = all;
   if (!first) throw invalid(handler.at("error_handlers"), "must name a handler");
   const waits = all.flatMap((one) => one.waits);
@@ -74,6 +70,14 @@ export function compileErrorHandler(requester: Component): ErrorHandler | undefi
     },
   };
 }
+
+/** Handlers within others are asked in their order, as if they stood in one list. */
+const handlersOf = (handler: Component): Component[] =>
+  handler.type === "DefaultErrorHandler"
+    ? [handler]
+    : handler
+        .children("error_handlers", "DefaultErrorHandler", "CompositeErrorHandler")
+        .flatMap(handlersOf);
 
 function firstWait(waits: readonly Wait[], seen: Scope, attempt: number, now: number) {
   for (const wait of waits) {

@@ -14,10 +14,10 @@ export const originsOf = (url: string, path: string, parameters: JsonObject): st
 ];
 
 function originOf(form: string, path: string): string {
-  const [, typed] = /^(?:https:\/\/)?\{([\w.-]+)\}(?=\/|$)/i.exec(form) ?? [];
+  const [, typed] = /^(?:https:\/\/)?\{([\w.-]+)\}(?=[/?#]|$)/i.exec(form) ?? [];
   if (typed !== undefined) return `https://{${typed}}`;
   const [origin, host] =
-    /^https?:\/\/((?:\{[\w.-]+\}|[\w.:-]|\[[\da-f:]*\])+)(?=\/|$)/i.exec(form) ?? [];
+    /^https?:\/\/((?:\{[\w.-]+\}|[\w.:-]|\[[\da-f:]*\])+)(?=[/?#]|$)/i.exec(form) ?? [];
   if (origin === undefined || host === undefined)
     throw invalid(
       path,
@@ -36,7 +36,7 @@ function originOf(form: string, path: string): string {
  */
 export const urlTemplatesOf = (url: string, path: string, parameters: JsonObject): string[] =>
   urlFormsOf(url, path, parameters, "end").map((form) => {
-    const rest = form.replace(/^(?:https?:\/\/[^/]*|\{[^{}]+\})/i, "").replace(/[?#].*$/s, "");
+    const rest = form.replace(/^(?:https?:\/\/[^/?#]*|\{[^{}]+\})/i, "").replace(/[?#].*$/s, "");
     return originOf(form, path) + rest.trimEnd();
   });
 

@@ -47,6 +47,8 @@ export function urlFormsOf(
         return [...ofExpression(one.yes), ...ofExpression(one.no)];
       case "item":
         return ofExpression(one.of);
+      case "map":
+        return one.entries.flatMap(([, value]) => ofExpression(value));
       case "binary": {
         const sides = [one.left, one.right].map((side) => () => ofExpression(side));
         if (one.operator === "or") return sides.flatMap((side) => side());
@@ -57,6 +59,8 @@ export function urlFormsOf(
         const [of, other, usual] = one.args;
         if (one.what === "method" && one.name === "get" && usual && settingOf(one, true))
           return [`{${settingOf(one, true)?.join(".")}}`, ...ofExpression(usual)];
+        if (one.what === "method" && one.name === "get" && of?.kind === "map")
+          return [...ofExpression(of), ...(usual ? ofExpression(usual) : [])];
         if (one.what === "filter" && one.name === "default" && of)
           return [...ofExpression(of), ...(other ? ofExpression(other) : [])];
         if (one.what !== "macro" && passing.has(one.name) && of) return ofExpression(of);
@@ -82,7 +86,7 @@ export function urlFormsOf(
 }
 
 /** The host is at its end. */
-const isDecided = (form: string) => /^\s*(?:https?:\/\/[^/]+|\{[^{}]+\})\//.test(form);
+const isDecided = (form: string) => /^\s*(?:https?:\/\/[^/?#]+|\{[^{}]+\})[/?#]/.test(form);
 
 /** The path of a setting: `config.a['b']`, `config.get('a')`. @param isWith a default, too */
 function settingOf(one: Expression, isWith = false): string[] | undefined {
