@@ -9,6 +9,7 @@ import {
   jobRow,
   type StandingClock,
 } from "../../tests/control-jobs.ts";
+import { noRows } from "../reverse-etl/run-row.ts";
 import { endAttempt, endJobLeases, takeOverLost } from "./attempts.ts";
 import { requestCancel } from "./cancel.ts";
 import type { ClaimedJob } from "./claim.ts";
@@ -109,6 +110,71 @@ describe("the end of an attempt", () => {
     expect(await jobRow(api, id)).toMatchObject({
       status: "failed",
       failure: { type: "auth_error" },
+    });
+  });
+
+  describe("of a run of reverse ETL", () => {
+    const start = async () => {
+      const id = await addJob(api, { kind: "reverse_etl" });
+      const run = {
+        id: `run_${id}`,
+        workspace_id: api.first.id,
+        activation_id: "act_1",
+        job_id: id,
+        status: "processing" as const,
+        trigger: "manual" as const,
+        full_sync: false,
+        dry_run: false,
+        planned: JSON.stringify(noRows),
+        successful: JSON.stringify(noRows),
+        failed: JSON.stringify(noRows),
+        created_at: now(),
+      };
+      await api.db.insertInto("reverse_etl_runs").values(run).execute();
+      return id;
+    };
+    const runOf = (jobId: string) =>
+      api.db
+        .selectFrom("reverse_etl_runs")
+        .select(["status", "error", "finished_at"])
+        .where("job_id", "=", jobId)
+        .executeTakeFirstOrThrow();
+
+    test("that failed after its cancellation was accepted ends both as cancelled", async () => {
+      const id = await start();
+      const claimed = await begin();
+      await cancel(id);
+      await end(claimed, failing("CREDENTIALS_REJECTED"));
+      expect((await jobRow(api, id)).status).toBe("cancelled");
+      expect(await runOf(id)).toEqual({ status: "cancelled", error: null, finished_at: now() });
+    });
+
+    test("that a person must mend ends both as failed, with the reason", async () => {
+      const id = await start();
+      await end(await begin(), failing("CREDENTIALS_REJECTED"));
+      expect(await runOf(id)).toMatchObject({
+        status: "failed",
+        error: { reason: "credentials_rejected" },
+        finished_at: now(),
+      });
+    });
+
+    test("that may pass leaves the run waiting, until it is cancelled", async () => {
+      const id = await start();
+      await end(await begin(), failing("CONNECTION_FAILED"));
+      expect(await runOf(id)).toMatchObject({ finished_at: null });
+      await cancel(id);
+      expect(await runOf(id)).toMatchObject({ status: "cancelled", finished_at: now() });
+    });
+
+    test("whose workers have all died ends it as interrupted", async () => {
+      const id = await start();
+      await api.db.updateTable("jobs").set({ max_attempts: 1 }).where("id", "=", id).execute();
+      await begin();
+      clock.move(30_000);
+      await takeOverLost(api.control.services);
+      expect((await jobRow(api, id)).status).toBe("failed");
+      expect(await runOf(id)).toMatchObject({ status: "interrupted", finished_at: now() });
     });
   });
 

@@ -1,6 +1,7 @@
 /** How an attempt ends: its row, and what becomes of its job. */
 import { ConnectorError } from "svc-connectors/host";
 import type { AttemptResult, JobRow } from "../contract/job.ts";
+import { endRunOfJob } from "../reverse-etl/run-row.ts";
 import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import type { Failure } from "../store/tables.ts";
@@ -72,6 +73,8 @@ export async function endAttempt(
     .where("status", "in", statusesBefore(next.status))
     .execute();
   if (next.status === "succeeded" && end.status === "succeeded") await end.commit?.(tx);
+  if (job.kind === "reverse_etl" && (next.status === "failed" || next.status === "cancelled"))
+    await endRunOfJob(tx, id, { status: next.status, failure: next.failure }, now);
   return { attempt: end, job: next };
 }
 

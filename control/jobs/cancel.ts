@@ -1,4 +1,5 @@
 import type { Selectable } from "kysely";
+import { endRunOfJob } from "../reverse-etl/run-row.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 import { cancellation } from "./failure.ts";
@@ -21,7 +22,7 @@ export async function requestCancel(
 ): Promise<Cancelling> {
   const job = await tx
     .selectFrom("jobs")
-    .select(["status", "cancel_requested_at"])
+    .select(["status", "kind", "cancel_requested_at"])
     .where("id", "=", id)
     .forUpdate()
     .executeTakeFirst();
@@ -43,5 +44,6 @@ export async function requestCancel(
     .where("id", "=", id)
     .where("status", "in", statusesBefore("cancelled"))
     .execute();
+  if (job.kind === "reverse_etl") await endRunOfJob(tx, id, { status: "cancelled" }, now);
   return "cancelled";
 }

@@ -14,9 +14,9 @@ import {
 } from "../contract/schemas.ts";
 import { readPage } from "../door/pages.ts";
 import { requestCancel } from "../jobs/cancel.ts";
-import { type ActivationRow, findActivation, lockRow } from "../reverse-etl/rows.ts";
-import { isFinalRun, moveRun } from "../reverse-etl/run-row.ts";
-import { failedRows, findRunWithJob, selectRuns } from "../reverse-etl/run-rows.ts";
+import { type ActivationRow, findActivation, findRun, lockRow } from "../reverse-etl/rows.ts";
+import { isFinalRun } from "../reverse-etl/run-row.ts";
+import { failedRows } from "../reverse-etl/run-rows.ts";
 import { FailedRow, Run, toRun } from "../reverse-etl/schemas.ts";
 import { requireNoRun, startRun } from "../reverse-etl/start.ts";
 import { runStatuses } from "../store/tables.ts";
@@ -103,7 +103,10 @@ export const listRuns = defineRead({
   errors: ["invalid_cursor"],
   async run({ db, workspaceId }, { query: { limit = 50, cursor, sort, activationId } }) {
     const filters = { list: "reverse_etl_runs", workspaceId, activationId };
-    let rows = selectRuns(db, workspaceId);
+    let rows = db
+      .selectFrom("reverse_etl_runs")
+      .selectAll()
+      .where("workspace_id", "=", workspaceId);
     if (activationId !== undefined)
       rows = rows.where("reverse_etl_runs.activation_id", "=", activationId);
     const page = await readPage(rows, { cursor, limit, filters, sort }, "reverse_etl_runs");
@@ -122,7 +125,7 @@ export const getRun = defineRead({
   data: Run,
   errors: ["not_found"],
   run: async ({ db, workspaceId }, { params }): Promise<Static<typeof Run>> =>
-    toRun(await findRunWithJob(db, workspaceId, params.runId)),
+    toRun(await findRun(db, workspaceId, params.runId)),
 });
 
 export const listFailedRows = defineRead({
@@ -137,7 +140,7 @@ export const listFailedRows = defineRead({
   data: List(FailedRow),
   errors: ["not_found", "invalid_cursor"],
   async run({ db, workspaceId }, { params, query: { limit = 50, cursor } }) {
-    const run = await findRunWithJob(db, workspaceId, params.runId);
+    const run = await findRun(db, workspaceId, params.runId);
     return (await failedRows(db, run.id, limit, cursor)) as Static<
       ReturnType<typeof List<typeof FailedRow>>
     >;
@@ -162,16 +165,13 @@ export const cancelRun = defineWrite({
   data: StrictObject({ runId: Id("run"), status: OneOf(runStatuses) }),
   errors: ["not_found"],
   async guard({ db, workspaceId }, { params }) {
-    await findRunWithJob(db, workspaceId, params.runId);
+    await findRun(db, workspaceId, params.runId);
   },
   async commit(tx, { workspaceId, now }, { params: { runId } }) {
-    const run = await findRunWithJob(tx, workspaceId, runId);
-    if (run.job_id !== null && !isFinalRun(run.status)) {
-      const cancelling = await requestCancel(tx, { id: run.job_id }, now);
-      if (cancelling === "cancelled")
-        await moveRun(tx, runId, { status: "cancelled", finished_at: now });
-    }
-    const { status } = toRun(await findRunWithJob(tx, workspaceId, runId));
+    const run = await findRun(tx, workspaceId, runId);
+    if (run.job_id !== null && !isFinalRun(run.status))
+      await requestCancel(tx, { id: run.job_id }, now);
+    const { status } = toRun(await findRun(tx, workspaceId, runId));
     return { data: { runId, status }, resourceId: runId };
   },
 });

@@ -124,29 +124,4 @@ describe("activations with a schedule", () => {
       ["queued", "schedule"],
     ]);
   });
-
-  test("whose worker was lost for the last time show an interrupted run", async () => {
-    const id = await arrange();
-    nowMs += 3_600_000;
-    await startDueRuns(api.control.services);
-    const failure = {
-      origin: "platform",
-      type: "system_error",
-      code: "WORKER_LOST",
-      message: "Lost.",
-      retryable: true,
-      at: new Date(nowMs).toISOString(),
-    };
-    await api.db
-      .updateTable("jobs")
-      .set({ status: "failed", ended_at: new Date(nowMs), failure: JSON.stringify(failure) })
-      .where("subject_id", "=", id)
-      .execute();
-    const [run] = (await api.call("GET", `/reverse-etl/runs?activationId=${id}`)).body.data.items;
-    expect(run).toMatchObject({
-      status: "interrupted",
-      error: { reason: "worker_lost" },
-      finishedAt: new Date(nowMs).toISOString(),
-    });
-  });
 });

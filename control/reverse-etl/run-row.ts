@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { ConnectorError } from "svc-connectors/host";
 import type { JobAttempt } from "../contract/job.ts";
 import type { Db } from "../store/database.ts";
-import { type RowCounts, type RunStatus, runStatuses } from "../store/tables.ts";
+import { type Failure, type RowCounts, type RunStatus, runStatuses } from "../store/tables.ts";
 import type { PlannedRow, RefusedRow } from "./diff.ts";
 import type { RunRow } from "./rows.ts";
 
@@ -49,6 +49,35 @@ export async function moveRun(
       error: error && JSON.stringify(error),
     })
     .where("id", "=", runId)
+    .where("status", "not in", finalRunStatuses)
+    .execute();
+}
+
+/**
+ * Ends the run of a job that has ended otherwise than by success, in the transaction in which it
+ * does: the two never say different things.
+ */
+export async function endRunOfJob(
+  tx: Db,
+  jobId: string,
+  {
+    status,
+    failure,
+  }: { readonly status: "cancelled" | "failed"; readonly failure?: Failure | undefined },
+  now: Date,
+): Promise<void> {
+  const isFailed = status === "failed" && failure !== undefined;
+  await tx
+    .updateTable("reverse_etl_runs")
+    .set({
+      // The worker could not say how far it had come.
+      status: isFailed && failure.code === "WORKER_LOST" ? "interrupted" : status,
+      error: isFailed
+        ? JSON.stringify({ reason: failure.code.toLowerCase(), message: failure.message })
+        : null,
+      finished_at: now,
+    })
+    .where("job_id", "=", jobId)
     .where("status", "not in", finalRunStatuses)
     .execute();
 }

@@ -1,29 +1,6 @@
-/** Runs and their failed rows, as they are read. */
-import { ControlError, notFound } from "../contract/reasons.ts";
+/** The failed rows of a run, as they are read. */
+import { ControlError } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
-import type { RunWithJob } from "./schemas.ts";
-
-/** Runs with what their jobs say. */
-export const selectRuns = (db: Db, workspaceId: string) =>
-  db
-    .selectFrom("reverse_etl_runs")
-    .leftJoin("jobs", "jobs.id", "reverse_etl_runs.job_id")
-    .selectAll("reverse_etl_runs")
-    .select([
-      "jobs.status as job_status",
-      "jobs.failure as job_failure",
-      "jobs.ended_at as job_ended_at",
-    ])
-    .where("reverse_etl_runs.workspace_id", "=", workspaceId);
-
-/** @throws not_found */
-export async function findRunWithJob(db: Db, workspaceId: string, id: string): Promise<RunWithJob> {
-  const row = await selectRuns(db, workspaceId)
-    .where("reverse_etl_runs.id", "=", id)
-    .executeTakeFirst();
-  if (!row) throw notFound("reverse_etl_run", id);
-  return row;
-}
 
 /** A page of the failed rows of a run, by their keys. @throws invalid_cursor */
 export async function failedRows(db: Db, runId: string, limit: number, cursor: string | undefined) {

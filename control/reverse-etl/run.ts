@@ -54,23 +54,16 @@ export const runActivation: JobRunner = async (attempt) => {
   } catch (thrown) {
     const error = toConnectorError(thrown);
     const failure = toFailure(error.toRecord(), "destination", at());
-    const isCancelled = attempt.signal.aborted && (await isCancelRequested(attempt));
-    if (isCancelled) {
-      await moveRun(db, runId, { status: "cancelled", finished_at: at() });
+    if (attempt.signal.aborted && (await isCancelRequested(attempt)))
       return { status: "cancelled" };
-    }
     if (error.code === "OUTPUT_FENCED" || attempt.signal.aborted)
       return { status: "failed", failure };
     attempt.log("warn", "The attempt has failed.", { code: error.code });
-    const told = { reason: error.code.toLowerCase(), message: error.message };
-    // While there will be another attempt the run waits for it.
-    await moveRun(
-      db,
-      runId,
-      failure.retryable
-        ? { status: "queued", error: told }
-        : { status: "failed", error: told, finished_at: at() },
-    );
+    // It waits for another attempt, unless the job ends with this one, and the run with the job.
+    await moveRun(db, runId, {
+      status: "queued",
+      error: { reason: error.code.toLowerCase(), message: error.message },
+    });
     return {
       status: "failed",
       failure,

@@ -17,16 +17,10 @@ import {
   Version,
 } from "../contract/schemas.ts";
 import { ScheduleBody } from "../pipelines/schedule.ts";
-import {
-  type Failure,
-  type JobStatus,
-  type RowCounts,
-  runStatuses,
-  triggers,
-} from "../store/tables.ts";
+import { type RowCounts, runStatuses, triggers } from "../store/tables.ts";
 import type { Mapping } from "./mappings.ts";
 import type { ActivationRow, ModelTableRow, ReverseDestinationRow, RunRow } from "./rows.ts";
-import { isFinalRun, sumOf } from "./run-row.ts";
+import { sumOf } from "./run-row.ts";
 
 export const queryTypes = ["raw_sql", "table", "custom"] as const;
 export const activationStatuses = ["active", "paused", "disabled"] as const;
@@ -192,15 +186,8 @@ export const Run = StrictObject(
   { title: "ReverseEtlRun" },
 );
 
-/** The job's word counts for a run that its worker could not bring to an end. */
-export type RunWithJob = RunRow & {
-  readonly job_status: JobStatus | null;
-  readonly job_failure: Failure | null;
-  readonly job_ended_at: Date | null;
-};
-
-export function toRun(row: RunWithJob): Static<typeof Run> {
-  const { status, error, finished_at } = endOf(row);
+export function toRun(row: RunRow): Static<typeof Run> {
+  const { status } = row;
   const [planned, successful, failed] = [row.planned, row.successful, row.failed] as [
     RowCounts,
     RowCounts,
@@ -222,26 +209,10 @@ export function toRun(row: RunWithJob): Static<typeof Run> {
     failedRows: failed,
     completionRatio:
       status === "succeeded" || status === "warning" ? 1 : done / Math.max(1, sumOf(planned)),
-    error,
+    error: row.error,
     createdAt: row.created_at.toISOString(),
     startedAt: row.started_at?.toISOString() ?? null,
-    finishedAt: finished_at?.toISOString() ?? null,
-  };
-}
-
-function endOf(row: RunWithJob): Pick<RunRow, "status" | "error" | "finished_at"> {
-  const { job_status, job_failure, job_ended_at: finished_at } = row;
-  if (isFinalRun(row.status)) return row;
-  if (job_status === "cancelled") return { status: "cancelled", error: null, finished_at };
-  if (job_status !== "failed") return row;
-  const error = job_failure && {
-    reason: job_failure.code.toLowerCase(),
-    message: job_failure.message,
-  };
-  return {
-    status: job_failure?.code === "WORKER_LOST" ? "interrupted" : "failed",
-    error,
-    finished_at,
+    finishedAt: row.finished_at?.toISOString() ?? null,
   };
 }
 
