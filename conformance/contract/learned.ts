@@ -64,7 +64,7 @@ export interface LearnedFilter {
 }
 
 /** How the learned provider differs from the recorded one. All are per listing and optional. */
-export interface Changes {
+export interface ProviderChanges {
   /**
    * The rows in place of the recorded ones. `requestCount` = requests of this listing answered
    * before: rows may change while paging.
@@ -100,7 +100,7 @@ export interface LearnedProvider {
    * A provider that answers like the recorded one: listings for any page, everything else as
    * recorded, any number of times.
    */
-  provider(changes?: Changes): Provider;
+  provider(changes?: ProviderChanges): Provider;
   /** The listing that a request asks for a page of. */
   listingOf(
     request: Pick<ProviderRequest, "method" | "url" | "body"> &

@@ -11,7 +11,7 @@ import {
   toRecording,
 } from "../../fixtures/paging/sample.ts";
 import { linked } from "../../fixtures/paging/tokens.ts";
-import type { Changes } from "../contract/learned.ts";
+import type { ProviderChanges } from "../contract/learned.ts";
 import { learnProvider } from "./learn.ts";
 
 const samples = [...counted, ...linked];
@@ -39,7 +39,7 @@ const learn = (sample: Sample, count = 5) => {
   );
 };
 
-function run(sample: Sample, changes: Changes, size = 2, learned = learn(sample)) {
+function run(sample: Sample, changes: ProviderChanges, size = 2, learned = learn(sample)) {
   const provider = learned.provider(changes);
   return crawl(sample, size, (request) => ask(provider, request));
 }
@@ -199,14 +199,15 @@ test("a window ends the listing before its rows do, and the total stays true", (
 });
 
 test("rows that go while they are paged push numbers and offsets, not tokens", () => {
-  const rows: Changes["rows"] = (_, all, requestCount) => (requestCount === 0 ? all : all.slice(1));
+  const rows: ProviderChanges["rows"] = (_, all, requestCount) =>
+    requestCount === 0 ? all : all.slice(1);
   expect(idsOf(run(byNumber, { rows }).rows)).toEqual([501, 508, 522, 529]);
   expect(idsOf(run(byCursor, { rows }).rows)).toEqual(allIds);
   expect(idsOf(run(byRow, { rows }).rows)).toEqual(allIds);
 });
 
 test("a token goes on behind its row even when that row has gone", () => {
-  const rows: Changes["rows"] = (_, all, requestCount) =>
+  const rows: ProviderChanges["rows"] = (_, all, requestCount) =>
     requestCount === 0 ? all : all.filter((_row, at) => at !== 1);
   expect(idsOf(run(byCursor, { rows }).rows)).toEqual(allIds);
   expect(idsOf(run(byRow, { rows }).rows)).toEqual(allIds);

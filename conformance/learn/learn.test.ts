@@ -12,7 +12,7 @@ import {
   toRecording,
 } from "../../fixtures/paging/sample.ts";
 import { linked } from "../../fixtures/paging/tokens.ts";
-import type { Changes, LearnedProvider } from "../contract/learned.ts";
+import type { LearnedProvider, ProviderChanges } from "../contract/learned.ts";
 import type { Provider } from "../contract/network.ts";
 import { learnProvider } from "./learn.ts";
 
@@ -60,7 +60,7 @@ const crawlLearned = (
   sample: Sample,
   learned: LearnedProvider,
   size: number,
-  changes?: Changes,
+  changes?: ProviderChanges,
 ) => {
   const provider = learned.provider(changes);
   return crawl(sample, size, (request) => ask(provider, request));

@@ -1,6 +1,6 @@
 /** A provider that answers like the recorded one, for any page of its listings. */
 import { parseExact } from "svc-connectors";
-import type { Changes, Listing } from "../contract/learned.ts";
+import type { Listing, ProviderChanges } from "../contract/learned.ts";
 import type { Answer, Provider, ProviderRequest } from "../contract/network.ts";
 import { companionsOf } from "./companions.ts";
 import type { RecordedExchange } from "./exchanges.ts";
@@ -23,7 +23,7 @@ export type ListingFinder = (
 export function createProvider(
   exchanges: readonly RecordedExchange[],
   find: ListingFinder,
-  changes: Changes = {},
+  changes: ProviderChanges = {},
 ): Provider {
   const recorded = createRecordedAnswers(exchanges);
   const refusal = (origin: string) => refuse(exchanges.filter(({ url }) => url.origin === origin));
@@ -120,7 +120,7 @@ function pageSize(
   { model, listing }: KnownListing,
   parameters: Parameters,
   rowCount: number,
-  changes: Changes,
+  changes: ProviderChanges,
 ): number {
   if (model.paging !== undefined)
     return sizeFor(model.size, parameters, changes.pageSize?.(listing));

@@ -1,5 +1,5 @@
 /** Builds one page of a listing: its rows, and the view from which its envelope is written. */
-import type { Changes, ProviderRow } from "../contract/learned.ts";
+import type { ProviderChanges, ProviderRow } from "../contract/learned.ts";
 import type { PageRelation, PageView } from "./formulas.ts";
 import type { Paging } from "./paging-candidate.ts";
 import type { Parameters } from "./parameters.ts";
@@ -21,7 +21,7 @@ export interface PageOptions {
   readonly more: MoreRule;
   /** Rows that the provider says there are. */
   readonly total: number;
-  readonly cycle?: Changes["cycle"] | undefined;
+  readonly cycle?: ProviderChanges["cycle"] | undefined;
 }
 
 export interface BuiltPage {

@@ -14,7 +14,7 @@ import { RecordingError } from "./recording-error.ts";
 import type { RecordedSubject } from "./subject.ts";
 import type { VerbRequest, VerbResult } from "./verbs.ts";
 
-export interface ReplayOptions {
+export interface OutcomeOptions {
   readonly subject: RecordedSubject;
   /** The right one: what was sent with another credential was made alike. */
   readonly config: JsonObject;
@@ -40,7 +40,7 @@ export interface RecordingDraft {
 export async function outcomeOf(
   draft: RecordingDraft,
   capture: Capture,
-  options: ReplayOptions,
+  options: OutcomeOptions,
 ): Promise<RecordedOutcome> {
   const interactions = draft.interactions.map((one) => fillPlaceholders(one, options.reveal));
   const provider = createStrictProvider({

@@ -1,6 +1,6 @@
 import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
-import type { Changes, Listing } from "../contract/learned.ts";
+import type { Listing, ProviderChanges } from "../contract/learned.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
@@ -19,7 +19,7 @@ const sampledReads = 6;
 
 interface Cycle {
   readonly name: string;
-  readonly changes: Changes;
+  readonly changes: ProviderChanges;
   /**
    * Requests after which a token has come that was used before: only an error is right then. None:
    * it is enough that the read ends.

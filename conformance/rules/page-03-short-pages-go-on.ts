@@ -1,7 +1,7 @@
 import { valueAt } from "svc-connectors/host";
 import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
-import type { Changes, Listing } from "../contract/learned.ts";
+import type { Listing, ProviderChanges } from "../contract/learned.ts";
 import { defineRule } from "../contract/rule.ts";
 import { givenKeys, keyText, rowKeyOf } from "../derive/rows/page-rows.ts";
 import { outputRows } from "../derive/rows/rows.ts";
@@ -24,7 +24,7 @@ const sampledReads = 6;
 
 interface ShortPages {
   readonly name: string;
-  readonly changes: Changes;
+  readonly changes: ProviderChanges;
   /** The row that is on no page; by its key. */
   readonly leftOut?: string | undefined;
 }
@@ -123,7 +123,7 @@ function shortPages(lab: Lab, read: PagedRead, listing: Listing): ShortPages[] {
   const leftOut = field === undefined ? undefined : keyText(last, field);
   if (leftOut === undefined || rows.length <= pageSize || !("rows" in paging)) return [];
   let isDone = false;
-  const answer: Changes["answer"] = (given) => {
+  const answer: ProviderChanges["answer"] = (given) => {
     if (isDone) return given;
     isDone = true;
     const tree = treeOf({ answer: given });

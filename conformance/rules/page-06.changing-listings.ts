@@ -1,6 +1,6 @@
 /** Listings that change while they are read, at the borders of their pages. */
 import type { Lab } from "../contract/lab.ts";
-import type { Changes, Listing, ProviderRow } from "../contract/learned.ts";
+import type { Listing, ProviderChanges, ProviderRow } from "../contract/learned.ts";
 import { expectedKeys, type RowKey, resized } from "../derive/rows/page-rows.ts";
 import { statesTotal } from "../derive/rows/totals.ts";
 import { handsOutTokens, informativeListings, type PagedRead } from "../derive/sweeps/pages.ts";
@@ -11,9 +11,9 @@ export interface Mutation {
   readonly name: string;
   /** Listings that it is tried on. */
   readonly listings: readonly Listing[];
-  readonly changes: Pick<Required<Changes>, "rows" | "pageSize">;
+  readonly changes: Pick<Required<ProviderChanges>, "rows" | "pageSize">;
   /** The same rows as they are in the end, from the beginning. */
-  readonly settled: Pick<Required<Changes>, "rows" | "pageSize">;
+  readonly settled: Pick<Required<ProviderChanges>, "rows" | "pageSize">;
   /** Keys of rows that are there all the time, and become records. */
   readonly stillThere: readonly string[];
 }

@@ -1,6 +1,6 @@
 import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
-import type { Changes } from "../contract/learned.ts";
+import type { ProviderChanges } from "../contract/learned.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   edgeRequests,
@@ -102,7 +102,7 @@ async function tryShorter(lab: Lab, report: Reporter, { place, half }: StatingPl
 interface StatedWindow {
   /** The provider ends there, after a full page, as windows do. */
   readonly size: number;
-  readonly changes: Pick<Changes, "rows">;
+  readonly changes: Pick<ProviderChanges, "rows">;
 }
 
 /**

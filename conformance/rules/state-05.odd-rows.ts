@@ -1,7 +1,7 @@
 /** Rows that come late, are older than the rest, have no date, or are of no known kind. */
 import { parseExact } from "svc-connectors";
 import { isPlainObject, parsePointer } from "svc-connectors/host";
-import type { Changes, ProviderRow } from "../contract/learned.ts";
+import type { ProviderChanges, ProviderRow } from "../contract/learned.ts";
 import {
   asksForOrder,
   type CursorColumn,
@@ -17,7 +17,7 @@ import { toText } from "../learn/json.ts";
 
 export interface Arrival {
   readonly name: string;
-  readonly changes: Changes;
+  readonly changes: ProviderChanges;
   /** Read from the final state, else from the beginning. */
   readonly isResumed: boolean;
 }
@@ -82,7 +82,7 @@ const markMs = Date.UTC(2091, 1, 3, 4, 5, 6, 789);
 const kindMark = "conformance_new_kind";
 
 /** One more row, which no filter of the provider keeps back. */
-function withStranger(column: CursorColumn, oddity: Oddity, place: Place): Changes {
+function withStranger(column: CursorColumn, oddity: Oddity, place: Place): ProviderChanges {
   const newest = latest(column.listing.rows.map((row) => cursorOf(row, column)));
   const isTime = momentOf(newest)?.kind === "time";
   const mark = writeLike(newest, isTime ? markMs : 8_007_199_254_740_000);

@@ -1,7 +1,7 @@
 /** Rows that change around the moment that a read has saved, and the read that comes next. */
 import type { JsonValue } from "svc-connectors";
 import type { Lab } from "../contract/lab.ts";
-import type { Changes } from "../contract/learned.ts";
+import type { ProviderChanges } from "../contract/learned.ts";
 import type { Answer, Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import {
@@ -190,7 +190,7 @@ async function readLater(
 }
 
 /** The newest row at the moment, the others hours before it, each in its place. */
-function rowsBefore(column: CursorColumn, { form, newestMs }: Moments): Changes {
+function rowsBefore(column: CursorColumn, { form, newestMs }: Moments): ProviderChanges {
   const isDescending = directionOf(column) === "descending";
   return changeRows(column, (rows) =>
     rows.map((row, at) => {
@@ -201,7 +201,7 @@ function rowsBefore(column: CursorColumn, { form, newestMs }: Moments): Changes 
 }
 
 /** All rows but the newest have changed; of many, some at each moment. */
-function rowsAfter(column: CursorColumn, moments: Moments, addedRows: number): Changes {
+function rowsAfter(column: CursorColumn, moments: Moments, addedRows: number): ProviderChanges {
   const { form, newestMs } = moments;
   const { comparison } = column.listing.filter ?? { comparison: ">=" };
   const before = rowsBefore(column, moments);

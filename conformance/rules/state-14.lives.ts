@@ -3,7 +3,7 @@
  */
 import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
-import type { Changes, ProviderRow } from "../contract/learned.ts";
+import type { ProviderChanges, ProviderRow } from "../contract/learned.ts";
 import type { Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import {
@@ -185,7 +185,7 @@ function newValue(column: CursorColumn, run: number, at: number): unknown {
   return writeLike(sample, (moment?.value ?? 0) + (run + 1) * dayMs + at * 60_000);
 }
 
-const datedRows = (column: CursorColumn, run: number): Pick<Required<Changes>, "rows"> =>
+const datedRows = (column: CursorColumn, run: number): Pick<Required<ProviderChanges>, "rows"> =>
   changeRows(column, (rows) =>
     rows.map((row, at) => {
       const rank = directionOf(column) === "descending" ? rows.length - at : at;

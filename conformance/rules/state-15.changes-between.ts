@@ -1,7 +1,7 @@
 /** Changes at the provider between a read that is cut off and the one that goes on from it. */
 import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
-import type { Changes, Listing, ProviderRow } from "../contract/learned.ts";
+import type { Listing, ProviderChanges, ProviderRow } from "../contract/learned.ts";
 import type { Observation } from "../contract/observation.ts";
 import { requestedValues } from "../derive/requests/requested-values.ts";
 import { keyFieldsOf } from "../derive/rows/cursors.ts";
@@ -189,7 +189,7 @@ interface Plan {
   readonly after: number;
   readonly changing: Changing;
   readonly change: Change;
-  readonly pageSize: Changes["pageSize"];
+  readonly pageSize: ProviderChanges["pageSize"];
 }
 
 async function resume(lab: Lab, plan: Plan): Promise<ResumedRead | undefined> {

@@ -15,10 +15,10 @@ import {
   UsageError,
 } from "svc-connectors/host";
 import { ApiError, createApi } from "../workspace-file/api.ts";
-import { carryOut, type Outcome } from "../workspace-file/carry-out.ts";
+import { carryOut, type StepOutcome } from "../workspace-file/carry-out.ts";
 import { documentOf } from "../workspace-file/document.ts";
 import { takeInventory } from "../workspace-file/inventory.ts";
-import { isChanging, type Plan, planOf } from "../workspace-file/plan.ts";
+import { isChanging, planOf, type WorkspacePlan } from "../workspace-file/plan.ts";
 import { FaultyFile, type ReadFile, readWorkspaceFile } from "../workspace-file/read.ts";
 import {
   checkPlaces,
@@ -95,7 +95,7 @@ async function apply(path: string, options: ApplyValues, terminal: Terminal): Pr
     keepSecret: (place, secret) => keepSecret(place, secret, places.folder),
   });
   await say("");
-  const ended: Outcome[] = [];
+  const ended: StepOutcome[] = [];
   for await (const outcome of outcomes) {
     ended.push(outcome);
     for (const line of outcomeLines(outcome, file)) await say(line);
@@ -113,7 +113,11 @@ async function apply(path: string, options: ApplyValues, terminal: Terminal): Pr
 }
 
 /** Checks that all that is needed besides the API is there, before anything is done. */
-async function checkTools(file: ReadFile, plan: Plan, places: SecretPlaces): Promise<void> {
+async function checkTools(
+  file: ReadFile,
+  plan: WorkspacePlan,
+  places: SecretPlaces,
+): Promise<void> {
   const of = (section: string) =>
     plan.steps.filter(({ kind }) => kind.section === section).filter(isChanging);
   const sending = of("credentials").filter(
@@ -135,7 +139,7 @@ async function checkTools(file: ReadFile, plan: Plan, places: SecretPlaces): Pro
 
 const words = { make: "made", change: "changed", delete: "deleted" } as const;
 
-function outcomeLines(outcome: Outcome, file: ReadFile): string[] {
+function outcomeLines(outcome: StepOutcome, file: ReadFile): string[] {
   const { step } = outcome;
   const title = titleOf(step);
   if (outcome.result === "done")

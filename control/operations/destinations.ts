@@ -29,10 +29,10 @@ import {
 import { Destination, toDestination } from "../destinations/schemas.ts";
 import { readPage } from "../door/pages.ts";
 import {
-  type Claim,
   claimsElsewhere,
   holdTables,
   requireFreeTables,
+  type TableClaim,
 } from "../pipelines/free-tables.ts";
 import { mergePatch } from "../sources/merge-patch.ts";
 import { holdCredential } from "../sources/rows.ts";
@@ -201,7 +201,7 @@ async function partsOfChange(
 async function claimsOfChange(
   ctx: OperationContext,
   { row, parts }: { readonly row: DestinationRow; readonly parts?: DestinationParts | undefined },
-): Promise<readonly Claim[]> {
+): Promise<readonly TableClaim[]> {
   if (!parts) return [];
   const { configuration, credential } = parts;
   return claimsElsewhere(ctx, row, { configuration, credential_id: credential?.id ?? null });

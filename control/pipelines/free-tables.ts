@@ -14,7 +14,7 @@ import { loadAgreed, type Selection } from "./streams.ts";
 import { namingOf, ownPrefix, type TableNaming, tableOf } from "./table-names.ts";
 
 /** A pipeline as it will be. */
-export interface Claim {
+export interface TableClaim {
   /** Undefined: it is not made yet. */
   readonly pipelineId?: string | undefined;
   readonly destination: DestinationRow;
@@ -29,7 +29,7 @@ export async function claimOf(
   { id, workspace_id, destination_id }: PipelineRow,
   naming: TableNaming,
   { agreed }: Pick<Selection, "agreed">,
-): Promise<Claim> {
+): Promise<TableClaim> {
   const destination = await findDestination(db, workspace_id, destination_id);
   const { connectors } = services;
   const definition = connectors.get(destination.connector_id);
@@ -45,7 +45,7 @@ export async function claimsElsewhere(
   { db, services }: Pick<OperationContext, "db" | "services">,
   before: DestinationRow,
   after: Pick<DestinationRow, "configuration" | "credential_id">,
-): Promise<readonly Claim[]> {
+): Promise<readonly TableClaim[]> {
   const destination = { ...before, ...after };
   const { connectors } = services;
   const destinationManifest = await connectors.destination(connectors.get(before.connector_id));
@@ -62,7 +62,7 @@ export async function claimsElsewhere(
     .where("status", "!=", "deleted")
     .orderBy("created_at")
     .execute();
-  const claims: Claim[] = [];
+  const claims: TableClaim[] = [];
   for (const pipeline of pipelines)
     claims.push({
       pipelineId: pipeline.id,
@@ -81,7 +81,7 @@ const maxNamed = 20;
  * As {@link requireFreeTables}, and nobody else takes tables of that place until the transaction
  * ends.
  */
-export async function holdTables(tx: Db, claim: Claim): Promise<void> {
+export async function holdTables(tx: Db, claim: TableClaim): Promise<void> {
   const { place } = await whereaboutsOf(tx, claim);
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${place}, 0))`.execute(tx);
   await requireFreeTables(tx, claim);
@@ -92,7 +92,7 @@ export async function holdTables(tx: Db, claim: Claim): Promise<void> {
  * one that leads to the same place. A paused pipeline keeps its tables.
  * @throws table_in_use naming the pipelines of the own workspace
  */
-export async function requireFreeTables(db: Db, claim: Claim): Promise<void> {
+export async function requireFreeTables(db: Db, claim: TableClaim): Promise<void> {
   const { destination, destinationManifest, naming, agreed } = claim;
   const { place, schema } = await whereaboutsOf(db, claim);
   const wanted = new Map(agreed.map(({ stream }) => [keyOf(naming, stream, schema), stream]));
@@ -160,7 +160,7 @@ function whereabouts({ egress, spec }: DestinationManifest, row: Settings): Wher
 
 async function whereaboutsOf(
   db: Db,
-  { destination, destinationManifest }: Pick<Claim, "destination" | "destinationManifest">,
+  { destination, destinationManifest }: Pick<TableClaim, "destination" | "destinationManifest">,
 ): Promise<Whereabouts> {
   const credential = await db
     .selectFrom("credentials")
@@ -178,7 +178,7 @@ async function whereaboutsOf(
  */
 const sameNames = (
   db: Db,
-  { pipelineId, destination, destinationManifest: { egress }, naming, agreed }: Claim,
+  { pipelineId, destination, destinationManifest: { egress }, naming, agreed }: TableClaim,
 ) =>
   db
     .selectFrom("destinations")

@@ -5,22 +5,22 @@
 import { UsageError } from "svc-connectors/host";
 import { ApiError, type Resource } from "./api.ts";
 import { type Hands, handleOf, mergePatchOf } from "./kind.ts";
-import { isChanging, type Plan, type Step } from "./plan.ts";
+import { isChanging, type PlanStep, type WorkspacePlan } from "./plan.ts";
 import type { SectionName } from "./schema.ts";
 import { titleOf } from "./show.ts";
 
 /** The result of a step. */
-export type Outcome =
-  | { readonly step: Step; readonly result: "done" }
-  | { readonly step: Step; readonly result: "failed"; readonly error: ApiError | UsageError }
+export type StepOutcome =
+  | { readonly step: PlanStep; readonly result: "done" }
+  | { readonly step: PlanStep; readonly result: "failed"; readonly error: ApiError | UsageError }
   /** Something that it needs has failed, or nothing more was tried. */
-  | { readonly step: Step; readonly result: "left"; readonly because: string };
+  | { readonly step: PlanStep; readonly result: "left"; readonly because: string };
 
 /** @yields outcomes as they come */
 export async function* carryOut(
-  plan: Plan,
+  plan: WorkspacePlan,
   tools: Omit<Hands, "idOf" | "secretsPath">,
-): AsyncGenerator<Outcome> {
+): AsyncGenerator<StepOutcome> {
   const ids = new Map<string, string>();
   for (const { kind, name, there } of plan.steps)
     if (there) ids.set(`${kind.section} ${name}`, handleOf(kind, there));
@@ -65,7 +65,7 @@ export async function* carryOut(
 }
 
 /** Gives what was made. */
-async function carry(step: Step, hands: Hands): Promise<Resource | undefined> {
+async function carry(step: PlanStep, hands: Hands): Promise<Resource | undefined> {
   const { kind, name, action, entry, there, before, differences, formerName } = step;
   if (action === "make" && entry) return await kind.create(name, entry, hands);
   if (action === "change" && entry && before) {
@@ -90,7 +90,7 @@ async function carry(step: Step, hands: Hands): Promise<Resource | undefined> {
 }
 
 /** The entries that must be there before. */
-const neededOf = ({ kind, entry }: Step): string[] =>
+const neededOf = ({ kind, entry }: PlanStep): string[] =>
   Object.entries(kind.names).flatMap(([field, section]: [string, SectionName]) => {
     const name = (entry as unknown as Readonly<Record<string, unknown>>)?.[field];
     return typeof name === "string" ? [`${section} ${name}`] : [];

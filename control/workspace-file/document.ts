@@ -1,12 +1,13 @@
 /** A plan and what came of it, for scripts. Of secrets there are names only. */
 import { ApiError } from "./api.ts";
-import type { Outcome } from "./carry-out.ts";
-import { isChanging, type Plan, type Step } from "./plan.ts";
+import type { StepOutcome } from "./carry-out.ts";
+import { isChanging, type PlanStep, type WorkspacePlan } from "./plan.ts";
 import { labelOf } from "./read.ts";
 
 /** @param outcomes of the steps that were tried; undefined: none was to be */
-export function documentOf({ steps }: Plan, outcomes: readonly Outcome[] | undefined) {
-  const count = (action: Step["action"]) => steps.filter((step) => step.action === action).length;
+export function documentOf({ steps }: WorkspacePlan, outcomes: readonly StepOutcome[] | undefined) {
+  const count = (action: PlanStep["action"]) =>
+    steps.filter((step) => step.action === action).length;
   const isDone = outcomes === undefined || outcomes.every(({ result }) => result === "done");
   return {
     status: isDone ? "succeeded" : "failed",
@@ -35,7 +36,7 @@ export function documentOf({ steps }: Plan, outcomes: readonly Outcome[] | undef
   };
 }
 
-const named = ({ kind, name, action }: Step) => ({ section: kind.section, name, action });
+const named = ({ kind, name, action }: PlanStep) => ({ section: kind.section, name, action });
 
 const errorOf = (error: ApiError | Error) => ({
   message: error.message,

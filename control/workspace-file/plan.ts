@@ -13,7 +13,7 @@ import { labelOfStream, streamDifferences } from "./streams.ts";
 type Entry = Entries[SectionName];
 
 /** One thing, and what becomes of it. */
-export interface Step {
+export interface PlanStep {
   readonly kind: Kind;
   readonly name: string;
   /** keep: it is not in the file. */
@@ -43,8 +43,8 @@ export interface ConnectorFacts {
   readonly secretsPath: string;
 }
 
-export interface Plan {
-  readonly steps: readonly Step[];
+export interface WorkspacePlan {
+  readonly steps: readonly PlanStep[];
   readonly connectors: ReadonlyMap<string, ConnectorFacts>;
 }
 
@@ -53,7 +53,7 @@ export async function planOf(
   file: ReadFile,
   inventory: Inventory & { readonly api: Api },
   options: PlanOptions,
-): Promise<Plan> {
+): Promise<WorkspacePlan> {
   const faults: Fault[] = [];
   const matches = kinds.map((kind) => match(kind, file, inventory, faults));
   faults.push(...unknownNames(file, inventory));
@@ -71,7 +71,7 @@ export async function planOf(
   const nameOf: NameOf = (section, id) => names.get(`${section} ${id}`) ?? id;
   const steps = matches.flatMap(({ kind, found, rest }) => {
     const entries = Object.entries(sectionOf(file, kind.section));
-    const named = entries.map(([name, entry]): Step => {
+    const named = entries.map(([name, entry]): PlanStep => {
       const there = found.get(name);
       if (!there && kind.section === "credentials" && !("secrets" in entry))
         faults.push({ path: [kind.section, name], problem: notThere });
@@ -82,7 +82,7 @@ export async function planOf(
     const isPruned = options.prune && file.content[kind.section] !== undefined;
     const action = isPruned ? "delete" : "keep";
     const others = rest.map(
-      (there): Step => ({ kind, name: there.name, action, there, differences: [] }),
+      (there): PlanStep => ({ kind, name: there.name, action, there, differences: [] }),
     );
     return [...named, ...others];
   });
@@ -229,7 +229,7 @@ function compare(
   entry: Entry,
   there: Resource,
   { nameOf, options, faults }: Comparison,
-): Step {
+): PlanStep {
   const before = kind.entryOf(there, nameOf) as Entry;
   const { renamed_from: _, ...own } = entry as Readonly<Record<string, unknown>>;
   const { secrets, streams: _streams, ...rest } = own;
@@ -281,5 +281,5 @@ function streamsOf(entry: Entry, before: Entry): Difference[] {
 }
 
 /** Whether anything is to be done. */
-export const isChanging = ({ action }: Step) =>
+export const isChanging = ({ action }: PlanStep) =>
   action === "make" || action === "change" || action === "delete";

@@ -1,18 +1,19 @@
 /** A plan as text: what is made, changed and deleted, a line for each place that differs. */
 import { type JsonValue, printable } from "svc-connectors/host";
-import { isChanging, type Plan, type Step } from "./plan.ts";
+import { isChanging, type PlanStep, type WorkspacePlan } from "./plan.ts";
 import { labelOf } from "./read.ts";
 
 const signs = { make: "+", change: "~", delete: "-", keep: "·", same: " " } as const;
 
-export const titleOf = ({ kind, name }: Pick<Step, "kind" | "name">) =>
+export const titleOf = ({ kind, name }: Pick<PlanStep, "kind" | "name">) =>
   `${kind.noun} ${JSON.stringify(printable(name, 200))}`;
 
 /** The lines of a plan. Of secrets there are names only. */
-export function linesOf({ steps }: Plan): string[] {
+export function linesOf({ steps }: WorkspacePlan): string[] {
   const shown = steps.filter(isChanging).flatMap((step) => [titleLine(step), ...detailsOf(step)]);
   const kept = steps.filter(({ action }) => action === "keep");
-  const counts = (action: Step["action"]) => steps.filter((step) => step.action === action).length;
+  const counts = (action: PlanStep["action"]) =>
+    steps.filter((step) => step.action === action).length;
   const summary = `${counts("make")} to make, ${counts("change")} to change, ${counts("delete")} to delete, ${counts("same")} as they are`;
   return [
     ...shown,
@@ -26,13 +27,13 @@ export function linesOf({ steps }: Plan): string[] {
   ];
 }
 
-function titleLine(step: Step): string {
+function titleLine(step: PlanStep): string {
   const former =
     step.formerName === undefined ? "" : ` (now ${JSON.stringify(printable(step.formerName))})`;
   return `${signs[step.action]} ${titleOf(step)}${former}`;
 }
 
-function detailsOf({ action, entry, differences }: Step): string[] {
+function detailsOf({ action, entry, differences }: PlanStep): string[] {
   if (action === "make")
     return Object.entries(entry ?? {}).flatMap(([name, value]) =>
       name === "renamed_from" || value === undefined

@@ -19,7 +19,7 @@ export interface PlainRequest {
   readonly body?: Buffer | undefined;
 }
 
-export interface Authenticator {
+export interface RequestAuthenticator {
   /** Lower-case names of the headers that it sets; a connector may not set them. */
   readonly headerNames: ReadonlySet<string>;
   /** The credential values: they make one credential another than the next. */
@@ -38,7 +38,7 @@ export function createAuthenticator(
   declared: readonly Auth[],
   config: JsonObject,
   secrets: SecretRegistry,
-): Authenticator {
+): RequestAuthenticator {
   const headers: Record<string, string> = {};
   const bodyFields: { name: string; value: string; except: readonly string[] }[] = [];
   const queryFields: Record<string, string> = {};

@@ -9,7 +9,7 @@ import type { RateLedger } from "../contract/rate-ledger.ts";
 import type { TokenStore } from "../contract/token-store.ts";
 import type { SecretRegistry } from "../filter/secrets.ts";
 import type { HttpAnswer, HttpCall } from "../wire/http-call.ts";
-import type { Placeholders } from "./placeholders.ts";
+import type { PlaceholderRegistry } from "./placeholders.ts";
 
 export interface BrokerOptions {
   readonly declaration: Egress;
@@ -22,7 +22,7 @@ export interface BrokerOptions {
   /** Secrets of the run; minted tokens and cookies are added to it before they are used. */
   readonly secrets: SecretRegistry;
   /** For a connector that declares them: they stand for the secrets in its calls and answers. */
-  readonly placeholders?: Placeholders | undefined;
+  readonly placeholders?: PlaceholderRegistry | undefined;
   readonly clock: Clock;
   readonly settings: NetworkSettings;
   readonly seams?: NetworkSeams | undefined;

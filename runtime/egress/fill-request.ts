@@ -1,7 +1,7 @@
 /** The last step of a request that holds placeholders: the secrets come in, place by place. */
 import { ConnectorError } from "../contract/errors.ts";
 import type { SecretRegistry } from "../filter/secrets.ts";
-import { inForm, inJson, inUrl, type Placeholders } from "./placeholders.ts";
+import { inForm, inJson, inUrl, type PlaceholderRegistry } from "./placeholders.ts";
 import { isHeaderValue, type RequestHeaders } from "./request-headers.ts";
 import type { TransportRequest } from "./transport.ts";
 
@@ -13,7 +13,7 @@ import type { TransportRequest } from "./transport.ts";
  */
 export function fillRequest(
   request: TransportRequest,
-  placeholders: Placeholders,
+  placeholders: PlaceholderRegistry,
   secrets: SecretRegistry,
 ): TransportRequest {
   const { url, headers, body } = request;
@@ -25,7 +25,7 @@ export function fillRequest(
   };
 }
 
-function fillUrl(url: URL, placeholders: Placeholders): URL {
+function fillUrl(url: URL, placeholders: PlaceholderRegistry): URL {
   const path = placeholders.fill(url.pathname, inUrl);
   const search = placeholders.fill(url.search, inUrl);
   const filled = new URL(`${url.origin}${path}${search}`);
@@ -35,7 +35,7 @@ function fillUrl(url: URL, placeholders: Placeholders): URL {
 
 function fillHeaders(
   headers: RequestHeaders,
-  placeholders: Placeholders,
+  placeholders: PlaceholderRegistry,
   secrets: SecretRegistry,
 ): RequestHeaders {
   const filled: Record<string, string> = {};
@@ -50,7 +50,11 @@ function fillHeaders(
 }
 
 /** RFC 7617: the base64 of a name and a password, in UTF-8. */
-function fillBasic(encoded: string, placeholders: Placeholders, secrets: SecretRegistry): string {
+function fillBasic(
+  encoded: string,
+  placeholders: PlaceholderRegistry,
+  secrets: SecretRegistry,
+): string {
   const plain = Buffer.from(encoded, "base64").toString("utf8");
   if (!placeholders.isIn(plain)) return placeholders.fill(encoded);
   const made = Buffer.from(placeholders.fill(plain)).toString("base64");
@@ -58,7 +62,7 @@ function fillBasic(encoded: string, placeholders: Placeholders, secrets: SecretR
   return made;
 }
 
-function fillBody(body: Buffer, contentType: string, placeholders: Placeholders): Buffer {
+function fillBody(body: Buffer, contentType: string, placeholders: PlaceholderRegistry): Buffer {
   const text = body.toString("utf8");
   if (!placeholders.isIn(text)) return body;
   const [type = ""] = contentType.toLowerCase().split(";");

@@ -16,7 +16,7 @@ import {
 } from "../wire/http-call.ts";
 import { withEither } from "./abort.ts";
 import { type AccessTokens, openAccessTokens, tokenTimeoutMs } from "./access-tokens.ts";
-import { type Authenticator, createAuthenticator, type PlainRequest } from "./auth.ts";
+import { createAuthenticator, type PlainRequest, type RequestAuthenticator } from "./auth.ts";
 import type { Broker, BrokerOptions } from "./broker.ts";
 import { checkCall } from "./check-call.ts";
 import { createSlots } from "./concurrency.ts";
@@ -216,7 +216,7 @@ function createRequestMaker(
   base: URL,
   origins: ReadonlyMap<string, string> | undefined,
   declaration: HttpEgress,
-  auth: Authenticator,
+  auth: RequestAuthenticator,
 ): (call: HttpCall) => PlainRequest {
   const fixedHeaders = {
     accept: "application/json",
@@ -251,7 +251,7 @@ function bodyOf(json: JsonValue | undefined, text: string | undefined): Buffer |
 }
 
 interface AttemptParts {
-  readonly auth: Authenticator;
+  readonly auth: RequestAuthenticator;
   readonly tokens: AccessTokens | undefined;
   readonly queue: SendQueue;
   readonly writer: BrokerOptions["writer"];

@@ -6,7 +6,7 @@ import { ConnectorError } from "../contract/errors.ts";
 import { isSecretName } from "../filter/secret-names.ts";
 import { measureJson } from "../wire/bounded-json.ts";
 import { valueAt } from "../wire/json-pointer.ts";
-import type { Placeholders } from "./placeholders.ts";
+import type { PlaceholderRegistry } from "./placeholders.ts";
 
 /**
  * Takes note of the tokens in a 2xx answer of a URL.
@@ -17,7 +17,7 @@ export type TokenCatcher = (url: URL, body: Buffer) => void;
 /** @param places URLs that answer with tokens, and where these stand */
 export function createTokenCatcher(
   places: readonly (Pick<MintedTokens, "pointers"> & { readonly url: URL })[],
-  placeholders: Placeholders,
+  placeholders: PlaceholderRegistry,
 ): TokenCatcher {
   return (url, body) => {
     for (const place of places) {
@@ -47,14 +47,14 @@ function parseAnswer(body: Buffer): unknown {
   throw new ConnectorError("RESPONSE_INVALID", { reason: "the answer with a token is not JSON" });
 }
 
-function keep(value: unknown, placeholders: Placeholders): void {
+function keep(value: unknown, placeholders: PlaceholderRegistry): void {
   if (typeof value === "string") placeholders.placeholderOf(value);
   else if (typeof value === "number") placeholders.placeholderOf(String(value));
   else if (typeof value === "object" && value !== null)
     for (const part of Object.values(value)) keep(part, placeholders);
 }
 
-function keepNamed(value: unknown, placeholders: Placeholders): void {
+function keepNamed(value: unknown, placeholders: PlaceholderRegistry): void {
   if (typeof value !== "object" || value === null) return;
   for (const [name, part] of Object.entries(value)) {
     if (typeof part === "string" && isSecretName(name, "exchange"))

@@ -7,7 +7,7 @@ import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import type { StoredTokens, TokenStore, Tokens } from "../contract/token-store.ts";
 import type { SecretRegistry } from "../filter/secrets.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
-import type { MintedTokens } from "./token-endpoint.ts";
+import type { TokenResponse } from "./token-endpoint.ts";
 
 /** A token is renewed when a tenth of its life is left, at most this long ahead. */
 const maxAheadMs = 300_000;
@@ -28,7 +28,7 @@ export interface TokenSourceOptions {
 }
 
 /** Asks the provider for new tokens: once, and whatever happens meanwhile to its end. */
-export type Refresh = (refreshToken: string) => Promise<MintedTokens>;
+export type Refresh = (refreshToken: string) => Promise<TokenResponse>;
 
 export type ValidTokens = Tokens & { readonly accessToken: string };
 
@@ -149,7 +149,7 @@ function renewAtMs({ obtainedAtMs, expiresAtMs }: Tokens): number {
 }
 
 function toTokens(
-  { accessToken, refreshToken, expiresInMs }: MintedTokens,
+  { accessToken, refreshToken, expiresInMs }: TokenResponse,
   previous: string,
   nowMs: number,
 ) {

@@ -8,7 +8,7 @@ import { toPointer, valueAt } from "../wire/json-pointer.ts";
 import type { BrokerOptions } from "./broker.ts";
 import { createTokenCatcher } from "./minted-tokens.ts";
 import type { AnswerFilter } from "./outcome.ts";
-import type { Placeholders } from "./placeholders.ts";
+import type { PlaceholderRegistry } from "./placeholders.ts";
 import { fillDeclared, portOf } from "./request-url.ts";
 import { decompress, defaultMaxResponseBytes, tooLarge } from "./response.ts";
 import { isZip, unzip } from "./unzip.ts";
@@ -77,7 +77,7 @@ export const mintingPlaces = (
 /** Catches minted tokens, and puts placeholders in the place of secrets. */
 export function createAnswerFilter(
   { placeholders: declared, isImage, maxResponseBytes = defaultMaxResponseBytes }: HttpEgress,
-  placeholders: Placeholders,
+  placeholders: PlaceholderRegistry,
   config: BrokerOptions["config"],
   spec: BrokerOptions["spec"],
   settings: NetworkSettings,

@@ -7,7 +7,7 @@ import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { createSecretRegistry, type SecretRegistry } from "../filter/secrets.ts";
 
-export interface Placeholders {
+export interface PlaceholderRegistry {
   /**
    * The placeholder of a secret: the same one for the same secret. From now on it stands for it,
    * and both are searched for in whatever leaves.
@@ -33,7 +33,7 @@ export interface Placeholders {
 }
 
 /** @param secrets of the run: what leaves it shows neither secrets nor placeholders */
-export function createPlaceholders(secrets: SecretRegistry): Placeholders {
+export function createPlaceholders(secrets: SecretRegistry): PlaceholderRegistry {
   const own = createSecretRegistry();
   const placeholders = new Map<string, string>();
   const byPlaceholder = new Map<string, string>();

@@ -16,9 +16,9 @@ import type { PlainRequest } from "./auth.ts";
 import { configText } from "./config-field.ts";
 import { isSamePlace } from "./minted-tokens.ts";
 import { createTokenSource, type ValidTokens } from "./oauth.ts";
-import { inJson, type Placeholders } from "./placeholders.ts";
+import { inJson, type PlaceholderRegistry } from "./placeholders.ts";
 import type { RetryPolicy } from "./retry.ts";
-import { isToken, type MintedTokens, tokenFault } from "./token-endpoint.ts";
+import { isToken, type TokenResponse, tokenFault } from "./token-endpoint.ts";
 
 export interface RotatingTokens {
   /**
@@ -35,7 +35,7 @@ export interface RotatingTokensOptions {
   /** URLs that mint for such a token. */
   readonly places: readonly { readonly url: URL; readonly rotates: RotatingToken }[];
   readonly config: JsonObject;
-  readonly placeholders: Placeholders;
+  readonly placeholders: PlaceholderRegistry;
   readonly secrets: SecretRegistry;
   readonly clock: Clock;
   readonly retry: RetryPolicy;
@@ -119,9 +119,9 @@ const isTextOrNone = (value: unknown) => value === undefined || typeof value ===
 function readTokens(
   { status, body }: HttpAnswer,
   names: RotatingToken,
-  placeholders: Placeholders,
+  placeholders: PlaceholderRegistry,
   nowMs: number,
-): MintedTokens {
+): TokenResponse {
   const document = parseObject(placeholders.fill(body.toString("utf8"), inJson));
   const fault = tokenFault(status, document);
   if (fault) throw fault;
@@ -158,7 +158,7 @@ function toAnswer(
   { accessToken, expiresAtMs }: ValidTokens,
   names: RotatingToken,
   standing: string,
-  placeholders: Placeholders,
+  placeholders: PlaceholderRegistry,
   nowMs: number,
 ): HttpAnswer {
   const leftMs = expiresAtMs === undefined ? usualLifetimeMs : expiresAtMs - nowMs;

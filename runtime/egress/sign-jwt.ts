@@ -4,7 +4,7 @@ import { ConnectorError } from "../contract/errors.ts";
 import { isJsonObject, type JsonValue } from "../contract/json.ts";
 import { isJwtAlgorithm, type JwtAlgorithm, type UnsignedToken } from "../contract/jwt.ts";
 import type { HttpCall } from "../wire/http-call.ts";
-import type { Placeholders } from "./placeholders.ts";
+import type { PlaceholderRegistry } from "./placeholders.ts";
 
 /** The call with a signed token where its stand-in stood. */
 export type SignCall = (call: HttpCall) => HttpCall;
@@ -14,7 +14,7 @@ export type SignCall = (call: HttpCall) => HttpCall;
  * of it goes through the rest of the request as that of any other secret.
  * @throws (its result) CONNECTOR_PROTOCOL · CONFIG_INVALID when the key does not fit the algorithm
  */
-export function createCallSigner(placeholders: Placeholders | undefined): SignCall {
+export function createCallSigner(placeholders: PlaceholderRegistry | undefined): SignCall {
   // Some algorithms sign the same text otherwise each time: one token is one secret.
   const signed = new Map<string, string>();
   return (call) => {

@@ -31,7 +31,7 @@ export interface TokenClient {
   readonly clientAuth: "basic" | "body";
 }
 
-export interface MintedTokens {
+export interface TokenResponse {
   readonly accessToken: string;
   /** Given only when the provider rotates it. */
   readonly refreshToken?: string | undefined;
@@ -90,7 +90,7 @@ export async function refreshTokens(
   transport: Transport,
   clock: Clock,
   signal: AbortSignal,
-): Promise<MintedTokens> {
+): Promise<TokenResponse> {
   return await requestTokens(
     tokenClient,
     transport,
@@ -113,7 +113,7 @@ export async function exchangeCode(
   transport: Transport,
   clock: Clock,
   signal: AbortSignal,
-): Promise<MintedTokens> {
+): Promise<TokenResponse> {
   return await requestTokens(
     tokenClient,
     transport,
@@ -145,7 +145,7 @@ async function requestTokens(
   clock: Clock,
   signal: AbortSignal,
   grant: (request: GrantRequest) => Promise<Response>,
-): Promise<MintedTokens> {
+): Promise<TokenResponse> {
   const { tokenUrl } = tokenClient;
   const server: AuthorizationServer = { issuer: tokenUrl.origin, token_endpoint: tokenUrl.href };
   const client = { client_id: tokenClient.clientId };
@@ -243,7 +243,7 @@ export const isToken = (value: unknown): value is string =>
   value.length <= budgets.token.bytes &&
   /^[\u0021-\u007e]+$/.test(value);
 
-function toMinted(tokens: TokenEndpointResponse): MintedTokens {
+function toMinted(tokens: TokenEndpointResponse): TokenResponse {
   if (
     !isToken(tokens.access_token) ||
     (tokens.refresh_token !== undefined && !isToken(tokens.refresh_token))

@@ -21,7 +21,7 @@ import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/netw
 import type { Broker } from "../egress/broker.ts";
 import { configValue } from "../egress/config-field.ts";
 import { createBroker } from "../egress/create-broker.ts";
-import { createPlaceholders, type Placeholders } from "../egress/placeholders.ts";
+import { createPlaceholders, type PlaceholderRegistry } from "../egress/placeholders.ts";
 import { createSecretRegistry, type SecretRegistry } from "../filter/secrets.ts";
 import { sanitizeText } from "../filter/text.ts";
 import { type ParsedConfig, parseConfig, withSubstitutes } from "../spec/config.ts";
@@ -215,7 +215,7 @@ function requireHidden({ egress }: Manifest, { withoutSecrets }: ParsedConfig): 
 
 interface Containment {
   readonly config: JsonObject;
-  readonly placeholders: Placeholders | undefined;
+  readonly placeholders: PlaceholderRegistry | undefined;
   readonly limits: WorkerLimits;
   readonly onDenied: (resource: string) => void;
 }

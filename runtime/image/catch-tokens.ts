@@ -1,6 +1,6 @@
 /** Tokens that a provider mints for an image: the host keeps them, the image gets placeholders. */
 import { ConnectorError } from "../contract/errors.ts";
-import type { Placeholders } from "../egress/placeholders.ts";
+import type { PlaceholderRegistry } from "../egress/placeholders.ts";
 import { measureJson } from "../wire/bounded-json.ts";
 
 /** RFC 6749 section 5.1, and OpenID Connect Core section 3.1.3.3. */
@@ -14,7 +14,7 @@ const maxDepth = 64;
  * The answer with a placeholder in the place of each token that stands in it by its name.
  * @throws RESPONSE_INVALID when it may hold one and cannot be searched
  */
-export function catchTokens(body: Buffer, placeholders: Placeholders): Buffer {
+export function catchTokens(body: Buffer, placeholders: PlaceholderRegistry): Buffer {
   if (!tokenNames.some((name) => body.includes(name))) return body;
   if (measureJson(body).depth > maxDepth)
     throw new ConnectorError("RESPONSE_INVALID", { reason: "the answer with a token is too deep" });
@@ -27,7 +27,7 @@ export function catchTokens(body: Buffer, placeholders: Placeholders): Buffer {
   return placeholders.hideBytes(body);
 }
 
-function keep(value: unknown, placeholders: Placeholders): void {
+function keep(value: unknown, placeholders: PlaceholderRegistry): void {
   if (typeof value !== "object" || value === null) return;
   for (const [name, part] of Object.entries(value)) {
     if (typeof part === "string" && tokenNames.includes(name)) placeholders.placeholderOf(part);

@@ -8,7 +8,7 @@ import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import type { ContainedImage, ImageCommand, ImageEnding } from "../contract/image.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { Broker } from "../egress/broker.ts";
-import type { Placeholders } from "../egress/placeholders.ts";
+import type { PlaceholderRegistry } from "../egress/placeholders.ts";
 import { statusError } from "../egress/status-errors.ts";
 import type { HttpCall } from "../wire/http-call.ts";
 import { endingPiece, outputPiece } from "../wire/image-session.ts";
@@ -24,7 +24,7 @@ export interface ImageBrokerOptions {
   readonly image: ContainedImage;
   /** With placeholders, and with what is exposed. */
   readonly config: JsonObject;
-  readonly placeholders: Placeholders;
+  readonly placeholders: PlaceholderRegistry;
   readonly limits: ImageLimits;
   /** Called with the resource that the image tried and may not use, in words of ours. */
   readonly onDenied: (resource: string) => void;

@@ -10,12 +10,18 @@ import { clockName, type Scope } from "./expressions/evaluate.ts";
 import { type PlainValue, toText } from "./expressions/values.ts";
 import { compileDecoder, type Decode, scopeOf } from "./records/answer.ts";
 import { compileCsvFile } from "./records/csv.ts";
-import { compileExtractor, compilePath, compileSelector, type Row } from "./records/selector.ts";
+import {
+  compileExtractor,
+  compilePath,
+  compileSelector,
+  type PlainRecord,
+} from "./records/selector.ts";
 import { compilePaginator } from "./requests/paginator.ts";
 import { nothingAdded } from "./requests/request-option.ts";
 import { compileRequester, type Requester } from "./requests/requester.ts";
-import { type Context, type Retriever, type RetrieverOptions, sliceScope } from "./retriever.ts";
+import { type Retriever, type RetrieverOptions, sliceScope } from "./retriever.ts";
 import { openSlices, type Slice } from "./slices/incremental.ts";
+import type { ManifestContext } from "./slices/partition.ts";
 import { compilePartitions } from "./slices/partitions.ts";
 
 const pollMs = 5_000;
@@ -68,13 +74,13 @@ export function compileAsyncRetriever(
       transformations,
       plan?.isClientSide === true,
       schema,
-      (body: PlainValue) => [body as Row],
+      (body: PlainValue) => [body as PlainRecord],
     ] as const),
   );
   const minutes = retriever.template("polling_job_timeout");
   const retrySeconds = retriever.template("failed_retry_wait_time_in_seconds");
   const partitions = compilePartitions(retriever, openParent);
-  const own = (ctx: Context): Scope => ({
+  const own = (ctx: ManifestContext): Scope => ({
     config: ctx.config as Scope,
     parameters: retriever.parameters as Scope,
     [clockName]: ctx.clock.now(),
@@ -83,7 +89,7 @@ export function compileAsyncRetriever(
     Number(toText(template?.value(scope) ?? usual)) || usual;
 
   /** Orders an export and waits for it; nothing where the provider has nothing to give. */
-  async function order(ctx: Context, scope: Scope): Promise<Ready | undefined> {
+  async function order(ctx: ManifestContext, scope: Scope): Promise<Ready | undefined> {
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
       const created = await creation.send(ctx, scope, nothingAdded());
       if (!created) throw unusable("an export was not taken on");
@@ -106,7 +112,7 @@ export function compileAsyncRetriever(
     throw unusable(`an export failed ${maxAttempts} times`);
   }
 
-  async function targetsOf(ctx: Context, { polled, scope }: Ready): Promise<PlainValue[]> {
+  async function targetsOf(ctx: ManifestContext, { polled, scope }: Ready): Promise<PlainValue[]> {
     if (!findTargets) return [""];
     const answer = targetRequester
       ? await targetRequester.send(ctx, scope, nothingAdded())
@@ -115,13 +121,14 @@ export function compileAsyncRetriever(
     return decode(answer).flatMap((body) => findTargets(body, scope).found.flat());
   }
 
-  async function* read(ctx: Context, slice: Slice): AsyncGenerator<Row[]> {
+  async function* read(ctx: ManifestContext, slice: Slice): AsyncGenerator<PlainRecord[]> {
     const both = sliceScope(slice);
     const names = { stream_partition: both, stream_slice: both, stream_interval: both };
     const ready = await order(ctx, { ...own(ctx), ...names });
     if (!ready) return;
     const { cursor } = slice;
-    const isNew = cursor && plan?.isClientSide ? (row: Row) => cursor.isNew(row) : undefined;
+    const isNew =
+      cursor && plan?.isClientSide ? (row: PlainRecord) => cursor.isNew(row) : undefined;
     for (const target of await targetsOf(ctx, ready)) {
       const scope: Scope = { ...ready.scope, download_target: target };
       const used = new Set<string>();
@@ -200,11 +207,11 @@ function compileDownload(retriever: Component) {
   if (extractor?.type === "ResponseToFileExtractor")
     return {
       decode: compileCsvFile(extractor),
-      extract: (body: PlainValue) => [body as Row],
+      extract: (body: PlainValue) => [body as PlainRecord],
     };
   return {
     decode: compileDecoder(retriever, "download_decoder"),
-    extract: extractor ? compileExtractor(extractor) : (body: PlainValue) => [body as Row],
+    extract: extractor ? compileExtractor(extractor) : (body: PlainValue) => [body as PlainRecord],
   };
 }
 

@@ -7,7 +7,8 @@ import { compileDynamicStreams } from "./dynamic-streams.ts";
 import { clockName, type Scope } from "./expressions/evaluate.ts";
 import type { Template } from "./expressions/template.ts";
 import type { SchemaFiles } from "./records/schema-files.ts";
-import type { Context, Reach } from "./retriever.ts";
+import type { Reach } from "./retriever.ts";
+import type { ManifestContext } from "./slices/partition.ts";
 import { compileStream, type ManifestStream, nameOf } from "./stream.ts";
 
 /** Streams that need what the runtime lacks, and what that is. */
@@ -23,11 +24,11 @@ export interface Catalog {
   /** Whether there may be a stream of that name. */
   mayHave(name: string): boolean;
   /** The streams of this account. */
-  list(ctx: Context): AsyncGenerator<ManifestStream>;
+  list(ctx: ManifestContext): AsyncGenerator<ManifestStream>;
   /** Those that a template makes for it. @param template of that name only */
-  listDynamic(ctx: Context, template?: string): AsyncGenerator<ManifestStream>;
+  listDynamic(ctx: ManifestContext, template?: string): AsyncGenerator<ManifestStream>;
   /** @throws STREAM_UNKNOWN · CONNECTOR_INVALID where the runtime lacks what it needs */
-  find(ctx: Context, name: string): Promise<ManifestStream>;
+  find(ctx: ManifestContext, name: string): Promise<ManifestStream>;
 }
 
 interface Conditional {
@@ -82,7 +83,7 @@ export function compileCatalog(root: Component, files: SchemaFiles): Catalog {
   if (always.length + perhaps.length + dynamic.length === 0)
     throw refusal ?? invalid("manifest.streams", "must name a stream");
 
-  async function* listDynamic(ctx: Context, template?: string) {
+  async function* listDynamic(ctx: ManifestContext, template?: string) {
     for (const { name, list } of dynamic) {
       if (template !== undefined && template !== name) continue;
       for await (const one of list(ctx)) {
@@ -100,7 +101,7 @@ export function compileCatalog(root: Component, files: SchemaFiles): Catalog {
       }
     }
   }
-  async function* list(ctx: Context) {
+  async function* list(ctx: ManifestContext) {
     yield* always;
     for (const { condition, streams } of conditional)
       if (condition.holds(scopeOf(ctx))) yield* streams;
@@ -125,7 +126,7 @@ export function compileCatalog(root: Component, files: SchemaFiles): Catalog {
   };
 }
 
-const scopeOf = (ctx: Context): Scope => ({
+const scopeOf = (ctx: ManifestContext): Scope => ({
   config: ctx.config as JsonObject as Scope,
   [clockName]: ctx.clock.now(),
 });

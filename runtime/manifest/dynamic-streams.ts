@@ -12,7 +12,8 @@ import { clockName, type Scope } from "./expressions/evaluate.ts";
 import { compileTemplate, type Template } from "./expressions/template.ts";
 import { isMapping, isNumber, type PlainValue, truth, valueAt } from "./expressions/values.ts";
 import type { SchemaFiles } from "./records/schema-files.ts";
-import { type Context, compileRetriever, type Reach } from "./retriever.ts";
+import { compileRetriever, type Reach } from "./retriever.ts";
+import type { ManifestContext } from "./slices/partition.ts";
 import { openParentOf } from "./stream.ts";
 
 export interface DynamicStreams {
@@ -24,7 +25,7 @@ export interface DynamicStreams {
    * The streams of this account, as parts of a document.
    * @throws CONFIG_INVALID for two of a name
    */
-  list(ctx: Context): AsyncGenerator<JsonObject>;
+  list(ctx: ManifestContext): AsyncGenerator<JsonObject>;
 }
 
 export function compileDynamicStreams(part: Component, files: SchemaFiles): DynamicStreams {
@@ -45,7 +46,7 @@ export function compileDynamicStreams(part: Component, files: SchemaFiles): Dyna
     .filter((one) => textsOf(one.get("field_path"), one.at("field_path")).includes("authenticator"))
     .map((one) => ({ api_token: one.get("value") ?? null }));
   const { reach, values } = compileValues(resolver, files);
-  const scopeOf = (ctx: Context): Scope => ({
+  const scopeOf = (ctx: ManifestContext): Scope => ({
     config: ctx.config as Scope,
     parameters: resolver.parameters as Scope,
     stream_template_config: template as Scope,
@@ -78,7 +79,7 @@ export function compileDynamicStreams(part: Component, files: SchemaFiles): Dyna
 /** One set of values after another: `components_values`, and what else expressions see. */
 interface Values {
   readonly reach: Reach;
-  values(ctx: Context, scope: Scope): AsyncGenerator<Scope> | Generator<Scope>;
+  values(ctx: ManifestContext, scope: Scope): AsyncGenerator<Scope> | Generator<Scope>;
 }
 
 const nothing: Reach = { origins: [], minted: [], authenticators: [] };

@@ -3,8 +3,9 @@ import { isJsonObject } from "../contract/json.ts";
 import { type Component, openComponent, textsOf } from "./document/component.ts";
 import { invalid, Unsupported } from "./document/invalid.ts";
 import { type PlainValue, toText } from "./expressions/values.ts";
-import { compilePath, type Row } from "./records/selector.ts";
-import type { Context, Retriever } from "./retriever.ts";
+import { compilePath, type PlainRecord } from "./records/selector.ts";
+import type { Retriever } from "./retriever.ts";
+import type { ManifestContext } from "./slices/partition.ts";
 
 export interface QueryProperties {
   /** The parameter that lists them; undefined where expressions say where they stand. */
@@ -12,9 +13,9 @@ export interface QueryProperties {
   /** Asks the provider for them; undefined where the manifest lists them. */
   readonly asking: Retriever | undefined;
   /** The properties of one request after the other. */
-  chunks(ctx: Context): Promise<string[][]>;
+  chunks(ctx: ManifestContext): Promise<string[][]>;
   /** The key by which rows of several requests are parts of one; undefined where they are not. */
-  keyOf: ((row: Row) => string | undefined) | undefined;
+  keyOf: ((row: PlainRecord) => string | undefined) | undefined;
 }
 
 /** @param compile of the retriever that lists them */
@@ -42,8 +43,8 @@ export function compileQueryProperties(
   const find = endpoint && compilePath(endpoint, "property_field_path");
   const chunking = part.child("property_chunking", "PropertyChunking");
   const split = chunking && compileChunking(chunking);
-  let kept: { readonly ctx: Context; readonly chunks: string[][] } | undefined;
-  const namesOf = async (ctx: Context): Promise<string[]> => {
+  let kept: { readonly ctx: ManifestContext; readonly chunks: string[][] } | undefined;
+  const namesOf = async (ctx: ManifestContext): Promise<string[]> => {
     if (!asking || !find) return listed;
     const names: string[] = [];
     for await (const slice of asking.open(ctx, {}).slices())
@@ -121,7 +122,7 @@ function compileMergeKey(chunking: Component) {
   const keys = Array.isArray(key) ? key : [key];
   if (keys.some((one) => typeof one !== "string"))
     throw new Unsupported(chunking.at("record_merge_strategy"), "must name fields of the record");
-  return (row: Row): string | undefined => {
+  return (row: PlainRecord): string | undefined => {
     const values = keys.map((one): PlainValue => row[String(one)]);
     return values.every(Boolean) ? values.map(toText).join(",") : undefined;
   };

@@ -1,5 +1,4 @@
 /** SimpleRetriever: the pages of a slice, from its first request to its last record. */
-import type { HttpContext } from "../contract/context.ts";
 import type { MintedTokens } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
@@ -8,15 +7,14 @@ import { clockName, type Scope } from "./expressions/evaluate.ts";
 import { isMapping, toText } from "./expressions/values.ts";
 import { compileQueryProperties } from "./query-properties.ts";
 import { compileDecoder, scopeOf } from "./records/answer.ts";
-import { compileSelector, type Row } from "./records/selector.ts";
+import { compileSelector, type PlainRecord } from "./records/selector.ts";
 import { compilePaginator, type SeenPage } from "./requests/paginator.ts";
 import { nothingAdded } from "./requests/request-option.ts";
 import { compileRequester } from "./requests/requester.ts";
 import type { CursorPlan } from "./slices/cursor.ts";
 import { openSlices, type Slice, type SliceRun } from "./slices/incremental.ts";
+import type { ManifestContext } from "./slices/partition.ts";
 import { compilePartitions, type ParentStream } from "./slices/partitions.ts";
-
-export type Context = HttpContext<JsonObject>;
 
 /** The network that a part of a manifest needs. */
 export interface Reach {
@@ -29,11 +27,11 @@ export interface Reach {
 export interface Retriever {
   readonly reach: Reach;
   /** @param state of an earlier read; empty when there was none */
-  open(ctx: Context, state: JsonObject): SliceRun;
+  open(ctx: ManifestContext, state: JsonObject): SliceRun;
   /** The pages of a slice. */
-  read(ctx: Context, slice: Slice): AsyncGenerator<Row[]>;
+  read(ctx: ManifestContext, slice: Slice): AsyncGenerator<PlainRecord[]>;
   /** The values of expressions that belong to no request. */
-  scope(ctx: Context): Scope;
+  scope(ctx: ManifestContext): Scope;
 }
 
 export interface RetrieverOptions {
@@ -74,20 +72,20 @@ export function compileRetriever(retriever: Component, options: RetrieverOptions
   );
   const isBareLater =
     retriever.get("ignore_stream_slicer_parameters_on_paginated_requests") === true;
-  const own = (ctx: Context): Scope => ({
+  const own = (ctx: ManifestContext): Scope => ({
     config: ctx.config as Scope,
     parameters: retriever.parameters as Scope,
     [clockName]: ctx.clock.now(),
   });
 
-  async function* read(ctx: Context, slice: Slice): AsyncGenerator<Row[]> {
+  async function* read(ctx: ManifestContext, slice: Slice): AsyncGenerator<PlainRecord[]> {
     const { partition, window, cursor } = slice;
     const both = sliceScope(slice);
     const scope: Scope = {
       ...own(ctx),
       ...{ stream_partition: both, stream_slice: both, stream_interval: both },
     };
-    const isNew = cursor ? (record: Row) => cursor.isNew(record) : undefined;
+    const isNew = cursor ? (record: PlainRecord) => cursor.isNew(record) : undefined;
     const used = new Set<string>();
     for (let token = paginator.first; ; ) {
       const added = nothingAdded();
@@ -158,11 +156,11 @@ function withProperties(scope: Scope, properties: readonly string[]): Scope {
 }
 
 /** Rows of several requests: those of one key become one row. */
-function createMerge(keyOf: ((row: Row) => string | undefined) | undefined) {
-  const plain: Row[] = [];
-  const byKey = new Map<string, Row>();
+function createMerge(keyOf: ((row: PlainRecord) => string | undefined) | undefined) {
+  const plain: PlainRecord[] = [];
+  const byKey = new Map<string, PlainRecord>();
   return {
-    add(rows: readonly Row[]) {
+    add(rows: readonly PlainRecord[]) {
       for (const row of rows) {
         const key = keyOf?.(row);
         if (key === undefined) plain.push(row);
@@ -173,7 +171,7 @@ function createMerge(keyOf: ((row: Row) => string | undefined) | undefined) {
   };
 }
 
-function mergeRows(first: Row, next: Row): Row {
+function mergeRows(first: PlainRecord, next: PlainRecord): PlainRecord {
   const made = { ...first };
   for (const [name, value] of Object.entries(next)) {
     const known = Object.hasOwn(made, name) ? made[name] : undefined;

@@ -12,7 +12,7 @@ import type { Derived } from "./document/settings.ts";
 import { clockName, type Scope } from "./expressions/evaluate.ts";
 import { compileTemplate } from "./expressions/template.ts";
 import { isMapping, type PlainValue, valueAt } from "./expressions/values.ts";
-import type { Row } from "./records/selector.ts";
+import type { PlainRecord } from "./records/selector.ts";
 import { compileTransformation, type Transform } from "./records/transformations.ts";
 
 export interface SettingsRules {
@@ -25,7 +25,7 @@ export interface SettingsRules {
   readonly derived: readonly Derived[];
 }
 
-type Validate = (config: Row, scope: Scope) => void;
+type Validate = (config: PlainRecord, scope: Scope) => void;
 const changeTypes = ["ConfigAddFields", "ConfigRemoveFields", "ConfigRemapField"] as const;
 const unchanged: SettingsRules = { apply: (config) => config, derived: [] };
 
@@ -46,7 +46,7 @@ export function compileSettingsRules(spec: Component | undefined): SettingsRules
   return {
     derived: changes.flatMap(derivedOf),
     apply(given, clock) {
-      const config = structuredClone(given) as Row;
+      const config = structuredClone(given) as PlainRecord;
       const scope: Scope = { config, [clockName]: clock.now() };
       for (const transform of transforms) transform(config, scope);
       for (const validate of validations) validate(config, scope);
@@ -66,7 +66,8 @@ function compileChange(change: Component): Transform {
     const owner = valueAt(config, names);
     if (!isMapping(owner) || !Object.hasOwn(owner, last)) return;
     const [value, map] = [owner[last], mapOf(scope)];
-    if (typeof value === "string" && Object.hasOwn(map, value)) (owner as Row)[last] = map[value];
+    if (typeof value === "string" && Object.hasOwn(map, value))
+      (owner as PlainRecord)[last] = map[value];
   };
 }
 

@@ -19,8 +19,8 @@ import { headerNamesOf } from "./records/answer.ts";
 import { noSchemaFiles, openSchemaFiles } from "./records/schema-files.ts";
 import { rateLimitOf } from "./requests/budget.ts";
 import { toEgress } from "./requests/origins.ts";
-import type { Context } from "./retriever.ts";
 import { compileSettingsRules } from "./settings-rules.ts";
+import type { ManifestContext } from "./slices/partition.ts";
 import type { ManifestStream } from "./stream.ts";
 
 /** @throws CONNECTOR_INVALID with the place, for what is wrong or not supported */
@@ -53,8 +53,8 @@ export function toSource(
   const check = compileCheck(root, catalog);
   const overrides = overridesOf(root);
   const rules = compileSettingsRules(spec);
-  const withRules = (given: unknown): Context => {
-    const ctx = given as Context;
+  const withRules = (given: unknown): ManifestContext => {
+    const ctx = given as ManifestContext;
     return { ...ctx, config: rules.apply(ctx.config, ctx.clock) };
   };
   const egress = toEgress({
@@ -74,7 +74,7 @@ export function toSource(
     .replace(/^_+|_+$/g, "")
     .slice(0, 60);
   const strangers = strangersOf(document);
-  const tell = (ctx: Context) => {
+  const tell = (ctx: ManifestContext) => {
     for (const stranger of strangers)
       ctx.log.warn("A property of the manifest is not looked at.", { ...stranger });
     for (const [stream, { details }] of unusable)
@@ -159,7 +159,7 @@ function compileCheck(root: Component, catalog: Catalog) {
       : check
           .children("dynamic_streams_check_configs", "DynamicStreamCheckConfig")
           .map((one) => ({ name: String(one.get("dynamic_stream_name")), count: countOf(one) }));
-  return async function* (ctx: Context) {
+  return async function* (ctx: ManifestContext) {
     for (const name of names) yield await catalog.find(ctx, name);
     for (const { name, count } of dynamic) {
       let left = count;
@@ -195,7 +195,7 @@ function overridesOf(root: Component): JsonObject {
 }
 
 /** Reads until a record comes; none is fine too. */
-async function readOne({ open, read }: ManifestStream, ctx: Context): Promise<void> {
+async function readOne({ open, read }: ManifestStream, ctx: ManifestContext): Promise<void> {
   for await (const slice of open(ctx, {}).slices())
     for await (const page of read(ctx, slice)) if (page.length > 0) return;
 }

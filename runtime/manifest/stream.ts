@@ -9,9 +9,10 @@ import { compileDynamicSchema } from "./records/dynamic-schema.ts";
 import { compileSchema } from "./records/schema.ts";
 import type { SchemaFiles } from "./records/schema-files.ts";
 import { transformationTypes } from "./records/transformations.ts";
-import { type Context, compileRetriever, type Reach, type Retriever } from "./retriever.ts";
+import { compileRetriever, type Reach, type Retriever } from "./retriever.ts";
 import { compileCountCursor } from "./slices/count-cursor.ts";
 import { compileCursor } from "./slices/cursor.ts";
+import type { ManifestContext } from "./slices/partition.ts";
 import { finishedState, type ParentStream } from "./slices/partitions.ts";
 import { compileStateMigration } from "./slices/state-migration.ts";
 
@@ -20,7 +21,7 @@ export interface ManifestStream extends Pick<Retriever, "open" | "read"> {
   /** The stream as far as it is known without a request. */
   readonly stream: Stream;
   /** Asks for the rest of its schema; it is not there where the manifest has all of it. */
-  readonly discover?: ((ctx: Context) => Promise<Stream>) | undefined;
+  readonly discover?: ((ctx: ManifestContext) => Promise<Stream>) | undefined;
   readonly reach: Reach;
   /** The stream that is read from this state on: another one where the manifest names two. */
   forState(state: JsonObject): ManifestStream;
@@ -126,7 +127,7 @@ function compileOpened(
     ...(loaders.length === 0
       ? {}
       : {
-          async discover(ctx: Context) {
+          async discover(ctx: ManifestContext) {
             const all = { ...properties };
             for (const { listing, toProperties } of loaders)
               Object.assign(all, toProperties(await firstRecord(listing, ctx), listing.scope(ctx)));
@@ -157,7 +158,7 @@ export function openParentOf(
   };
 }
 
-async function firstRecord({ open, read }: Retriever, ctx: Context) {
+async function firstRecord({ open, read }: Retriever, ctx: ManifestContext) {
   for await (const slice of open(ctx, {}).slices())
     for await (const [row] of read(ctx, slice)) if (row) return row;
   return undefined;

@@ -2,7 +2,7 @@ import type { Manifest } from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { Tokens } from "../contract/token-store.ts";
-import { exchangeCode, type MintedTokens } from "../egress/token-endpoint.ts";
+import { exchangeCode, type TokenResponse } from "../egress/token-endpoint.ts";
 import { checkCallback, parseCallback, refusal } from "./callback.ts";
 import { requireAuthorization, toTokenClient } from "./declaration.ts";
 import {
@@ -89,7 +89,10 @@ export async function finishAuthorization(options: FinishOptions): Promise<Grant
   };
 }
 
-function toTokens({ accessToken, refreshToken, expiresInMs }: MintedTokens, nowMs: number): Tokens {
+function toTokens(
+  { accessToken, refreshToken, expiresInMs }: TokenResponse,
+  nowMs: number,
+): Tokens {
   return {
     accessToken,
     obtainedAtMs: nowMs,
@@ -98,7 +101,7 @@ function toTokens({ accessToken, refreshToken, expiresInMs }: MintedTokens, nowM
   };
 }
 
-function compareScopes({ scope }: MintedTokens, { scopes }: PendingAuthorization) {
+function compareScopes({ scope }: TokenResponse, { scopes }: PendingAuthorization) {
   const grantedScopes =
     scope === undefined ? scopes : scope.split(/[\s,]+/).filter((one) => one !== "");
   return { grantedScopes, missingScopes: scopes.filter((one) => !grantedScopes.includes(one)) };

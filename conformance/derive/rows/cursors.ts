@@ -4,7 +4,7 @@
  */
 import { valueAt } from "svc-connectors/host";
 import type { Lab, StreamFacts } from "../../contract/lab.ts";
-import type { Changes, Listing, ProviderRow } from "../../contract/learned.ts";
+import type { Listing, ProviderChanges, ProviderRow } from "../../contract/learned.ts";
 import { jsonLeaves, scalarText, withValue } from "../../learn/json.ts";
 import { undisturbed } from "../sweeps/reads.ts";
 import { momentOf } from "./moments.ts";
@@ -129,7 +129,7 @@ export const changeRows = (
     listing: Listing,
     requestCount: number,
   ) => readonly ProviderRow[],
-): Pick<Required<Changes>, "rows"> => ({
+): Pick<Required<ProviderChanges>, "rows"> => ({
   rows: (listing, rows, requestCount) =>
     listings.includes(listing) ? edit(rows, listing, requestCount) : rows,
 });

@@ -4,7 +4,7 @@
  */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import type { Lab, RunOptions, StreamFacts } from "../../contract/lab.ts";
-import type { Changes, Listing, ProviderRow } from "../../contract/learned.ts";
+import type { Listing, ProviderChanges, ProviderRow } from "../../contract/learned.ts";
 import type { Provider } from "../../contract/network.ts";
 import type { Observation } from "../../contract/observation.ts";
 import { syncModeOf, undisturbed } from "../sweeps/reads.ts";
@@ -89,7 +89,7 @@ export function readLarge(
   runOptions: RunOptions = {},
 ): Promise<Observation> {
   const { rows, pageSize, around = (provider: Provider) => provider } = large;
-  const changes: Changes = {
+  const changes: ProviderChanges = {
     rows: (one, own) => (one === listing ? rows : own),
     ...(pageSize === undefined
       ? {}

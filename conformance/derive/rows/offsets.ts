@@ -1,5 +1,5 @@
 /** The same times written with other offsets from UTC. */
-import type { Changes } from "../../contract/learned.ts";
+import type { ProviderChanges } from "../../contract/learned.ts";
 import { type CursorColumn, changeRows, cursorOf, withCursor } from "./cursors.ts";
 import { momentOf, textOf, writeLike } from "./moments.ts";
 
@@ -11,7 +11,10 @@ const offsetMinutes = [0, 420, -330, 840] as const;
  * of time. Undefined unless the provider was seen to write different offsets: connectors may trust
  * one form.
  */
-export function withOtherOffsets(column: CursorColumn, newest: unknown): Changes | undefined {
+export function withOtherOffsets(
+  column: CursorColumn,
+  newest: unknown,
+): ProviderChanges | undefined {
   const zones = new Set(column.listing.rows.flatMap((row) => zoneOf(cursorOf(row, column)) ?? []));
   if (zones.size < 2) return undefined;
   return changeRows(column, (rows) =>

@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from "svc-connectors";
 import type { Lab } from "../../contract/lab.ts";
-import type { Changes, ProviderRow } from "../../contract/learned.ts";
+import type { ProviderChanges, ProviderRow } from "../../contract/learned.ts";
 import type { Observation } from "../../contract/observation.ts";
 import { cutOff, finalState, incrementalStreams, readFrom } from "../sweeps/reads.ts";
 import {
@@ -21,7 +21,7 @@ import { compareRows, type Difference, outputRows, statesOf } from "./rows.ts";
 /** Rows of one arrangement, for people and for the provider. */
 export interface Arrangement {
   readonly name: string;
-  readonly changes: Changes;
+  readonly changes: ProviderChanges;
 }
 
 /** Rows per page that leave several pages of the recorded rows. */

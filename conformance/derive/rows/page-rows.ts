@@ -1,7 +1,7 @@
 /** Listings with other rows than the recorded ones, and what a read of them has to give. */
 import { valueAt } from "svc-connectors/host";
 import type { Lab } from "../../contract/lab.ts";
-import type { Changes, Listing, ProviderRow } from "../../contract/learned.ts";
+import type { Listing, ProviderChanges, ProviderRow } from "../../contract/learned.ts";
 import type { Observation } from "../../contract/observation.ts";
 import { jsonLeaves, nameOf, scalarText } from "../../learn/json.ts";
 import { listingsOf, type PagedRead } from "../sweeps/pages.ts";
@@ -126,7 +126,7 @@ export function resized(
 export function withRowCount(
   { fields }: RowKey,
   countOf: (listing: Listing) => number,
-): Pick<Required<Changes>, "rows"> {
+): Pick<Required<ProviderChanges>, "rows"> {
   const numbers = new Map([...fields.keys()].map((listing, at) => [listing, 1 + at * 10_000]));
   const resize = (listing: Listing, rows: readonly ProviderRow[]) => {
     const field = fields.get(listing);
@@ -170,7 +170,7 @@ function wholeOf(listing: Listing, fields: ReadonlyMap<Listing, string>): Listin
 export function expectedKeys(
   read: PagedRead,
   key: RowKey,
-  changes: Pick<Required<Changes>, "rows">,
+  changes: Pick<Required<ProviderChanges>, "rows">,
 ): ReadonlySet<string> {
   const usual = givenKeys(read, key, read.whole);
   return new Set(

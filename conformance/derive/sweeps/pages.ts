@@ -5,7 +5,7 @@
 import { parseExact } from "svc-connectors";
 import { isPlainObject, streamLabel, valueAt } from "svc-connectors/host";
 import type { Lab, StreamFacts } from "../../contract/lab.ts";
-import type { Changes, Listing } from "../../contract/learned.ts";
+import type { Listing, ProviderChanges } from "../../contract/learned.ts";
 import type { Exchange, Provider } from "../../contract/network.ts";
 import type { Observation } from "../../contract/observation.ts";
 import type { Recording } from "../../contract/recording.ts";
@@ -115,7 +115,7 @@ const idlePages = 300;
 export async function readPages(
   lab: Lab,
   { recording, whole, listings }: PagedRead,
-  changes: Changes,
+  changes: ProviderChanges,
   wrap: (provider: Provider) => Provider = (provider) => provider,
 ): Promise<PageRun> {
   const rowCount = listings.reduce(

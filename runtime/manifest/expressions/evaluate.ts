@@ -15,20 +15,6 @@ import { isMapping, type PlainValue, toText, truth } from "./values.ts";
 /** The values that expressions see, by name. */
 export type Scope = { readonly [name: string]: PlainValue };
 
-export interface Template {
-  /** The text, with each expression in its place. @throws CONNECTOR_INVALID with the place */
-  text(scope: Scope): string;
-  /** The same, read as Python reads literals: "5" is a number, "None" is null. */
-  value(scope: Scope): PlainValue;
-  /**
-   * Whether the text is true, as a condition: empty, "False", "None" and "0" are not, and what asks
-   * something that is not there for a part is not either.
-   */
-  holds(scope: Scope): boolean;
-  /** True when there is nothing to evaluate in it. */
-  readonly isPlain: boolean;
-}
-
 /** Where a scope keeps the time for the macros: no name of an expression reaches it. */
 export const clockName = "now()";
 

@@ -6,7 +6,7 @@ import { invalid } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
 import { compileTemplate } from "../expressions/template.ts";
 import { type PlainValue, toText, valueAt } from "../expressions/values.ts";
-import type { Row } from "./selector.ts";
+import type { PlainRecord } from "./selector.ts";
 import { compileTransformation, transformationTypes } from "./transformations.ts";
 
 /** Airbyte's names of types. */
@@ -34,7 +34,7 @@ const known: Readonly<Record<string, JsonObject>> = {
 };
 
 /** The properties of a schema, made of a record that lists them. */
-export type ToProperties = (listing: Row | undefined, scope: Scope) => JsonObject;
+export type ToProperties = (listing: PlainRecord | undefined, scope: Scope) => JsonObject;
 
 export function compileDynamicSchema(loader: Component): ToProperties {
   const identifier = loader.required(
@@ -81,7 +81,7 @@ export function compileDynamicSchema(loader: Component): ToProperties {
     const fields = listing ? at(listing, lists, scope) : [];
     if (!Array.isArray(fields))
       throw new ConnectorError("RESPONSE_INVALID", { reason: "it lists no fields of a schema" });
-    let properties: Row = {};
+    let properties: PlainRecord = {};
     for (const field of fields) {
       const name = at(field, key, scope);
       if (typeof name !== "string" || name === "__proto__")

@@ -3,10 +3,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/js
 import { float } from "../expressions/literals.ts";
 import { number } from "../expressions/operands.ts";
 import { isMapping, isNumber, type PlainValue, toText, truth } from "../expressions/values.ts";
-import type { Row } from "./selector.ts";
+import type { PlainRecord } from "./selector.ts";
 
 /** Changes a record in its place. */
-export function normalize(record: Row, schema: JsonObject): void {
+export function normalize(record: PlainRecord, schema: JsonObject): void {
   const { properties, items } = schema;
   if (isMapping(record) && isJsonObject(properties))
     for (const [name, part] of Object.entries(properties))
@@ -18,7 +18,7 @@ export function normalize(record: Row, schema: JsonObject): void {
 
 function normalized(value: PlainValue, schema: JsonObject): PlainValue {
   const made = converted(value, schema);
-  if (typeof made === "object" && made !== null) normalize(made as Row, schema);
+  if (typeof made === "object" && made !== null) normalize(made as PlainRecord, schema);
   return made;
 }
 

@@ -9,10 +9,10 @@ import { normalize } from "./normalize.ts";
 import { compileTransformation } from "./transformations.ts";
 
 /** A record. */
-export type Row = { [name: string]: PlainValue };
+export type PlainRecord = { [name: string]: PlainValue };
 
 export interface Selected {
-  readonly rows: Row[];
+  readonly rows: PlainRecord[];
   /** How many there were before any was filtered out: by them a page is full or not. */
   readonly extracted: number;
 }
@@ -23,7 +23,7 @@ export interface Selected {
 export type Select = (
   bodies: readonly PlainValue[],
   scope: Scope,
-  isNew?: (record: Row) => boolean,
+  isNew?: (record: PlainRecord) => boolean,
 ) => Selected;
 
 export function compileSelector(
@@ -44,11 +44,11 @@ export function compileSelector(
   const isTransformedFirst = selector.get("transform_before_filtering") ?? isClientSide;
   return (bodies, scope, isNew) => {
     const found = bodies.flatMap((body) => extract(body, scope));
-    const keep = (rows: Row[]) =>
+    const keep = (rows: PlainRecord[]) =>
       rows.filter(
         (record) => (isNew?.(record) ?? true) && (condition?.holds({ ...scope, record }) ?? true),
       );
-    const transform = (rows: Row[]) => {
+    const transform = (rows: PlainRecord[]) => {
       for (const record of rows) for (const step of steps) step(record, { ...scope, record });
       return rows;
     };
@@ -59,7 +59,7 @@ export function compileSelector(
 }
 
 /** The records in a body. */
-export type Extract = (body: PlainValue, scope: Scope) => Row[];
+export type Extract = (body: PlainValue, scope: Scope) => PlainRecord[];
 
 /** Finds the values at a path, records or not; `*` is every name. */
 export function compilePath(owner: Component, name: string) {
@@ -88,7 +88,7 @@ export function compileExtractor(extractor: Component): Extract {
     // An empty object where one record is meant is none.
     const rows = listed
       .flatMap((one) => (Array.isArray(one) ? one : [one]))
-      .filter(isMapping) as Row[];
+      .filter(isMapping) as PlainRecord[];
     const kept =
       isMany || Array.isArray(found[0]) ? rows : rows.filter((one) => Object.keys(one).length > 0);
     return expand ? kept.flatMap((row) => expand(row, scope)) : kept;
@@ -100,7 +100,7 @@ function compileExpander(expander: Component) {
   const find = compilePath(expander, "expand_records_from_field");
   const isWithOriginal = expander.get("remain_original_record") === true;
   const isParentKept = expander.get("on_no_records") === "emit_parent";
-  return (record: Row, scope: Scope): Row[] => {
+  return (record: PlainRecord, scope: Scope): PlainRecord[] => {
     const items = find(record, scope).found.filter(Array.isArray).flat() as PlainValue[];
     if (items.length === 0) return isParentKept ? [record] : [];
     return items.flatMap((item) => {
@@ -115,5 +115,5 @@ function partsOf(value: PlainValue, name: string): PlainValue[] {
   if (typeof value !== "object" || value === null) return [];
   if (name === "*") return Object.values(value);
   const key = Array.isArray(value) && !/^\d+$/.test(name) ? undefined : name;
-  return key !== undefined && Object.hasOwn(value, key) ? [(value as Row)[key]] : [];
+  return key !== undefined && Object.hasOwn(value, key) ? [(value as PlainRecord)[key]] : [];
 }

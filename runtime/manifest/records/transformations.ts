@@ -4,10 +4,10 @@ import { invalid } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
 import { compileTemplate } from "../expressions/template.ts";
 import { isMapping, type PlainValue, truth, valueAt } from "../expressions/values.ts";
-import type { Row } from "./selector.ts";
+import type { PlainRecord } from "./selector.ts";
 
 /** Changes a record in its place. */
-export type Transform = (record: Row, scope: Scope) => void;
+export type Transform = (record: PlainRecord, scope: Scope) => void;
 
 export const transformationTypes = [
   ...(["AddFields", "RemoveFields", "KeysToLower", "KeysReplace", "FlattenFields"] as const),
@@ -43,7 +43,7 @@ export function compileTransformation(step: Component): Transform {
 /**
  * Words are runs of letters, with capitals at their beginning, and numbers; accents are dropped.
  */
-function inSnakeCase(record: Row): Row {
+function inSnakeCase(record: PlainRecord): PlainRecord {
   return Object.fromEntries(
     Object.entries(record).map(([name, value]) => {
       const plain = name.normalize("NFKD").replace(/\p{M}/gu, "");
@@ -55,7 +55,7 @@ function inSnakeCase(record: Row): Row {
         (word, index) => word !== "" || index === 0 || index === words.length - 1,
       );
       if (/^\d+$/.test(kept[0] ?? "")) kept.unshift("");
-      return [kept.join("_"), isMapping(value) ? inSnakeCase(value as Row) : value];
+      return [kept.join("_"), isMapping(value) ? inSnakeCase(value as PlainRecord) : value];
     }),
   );
 }
@@ -113,10 +113,10 @@ function compileReplace(step: Component): Transform {
   const to = step.required("new", step.template("new"));
   return (record, scope) => {
     const [old, fresh] = [from.text(scope), to.text(scope)];
-    const change = (value: Row): Row => {
+    const change = (value: PlainRecord): PlainRecord => {
       const made = renamed(value, (name) => name.replaceAll(old, () => fresh));
       for (const [name, part] of Object.entries(made))
-        if (isMapping(part)) made[name] = change(part as Row);
+        if (isMapping(part)) made[name] = change(part as PlainRecord);
       return made;
     };
     replace(record, change(record));
@@ -148,16 +148,16 @@ function compileFlattenAt(step: Component): Transform {
   };
 }
 
-const renamed = (record: Row, name: (old: string) => string): Row =>
+const renamed = (record: PlainRecord, name: (old: string) => string): PlainRecord =>
   Object.fromEntries(Object.entries(record).map(([old, value]) => [name(old), value]));
 
-function replace(record: Row, by: Row): void {
+function replace(record: PlainRecord, by: PlainRecord): void {
   for (const name of Object.keys(record)) delete record[name];
   for (const [name, value] of Object.entries(by)) if (name !== "__proto__") record[name] = value;
 }
 
 /** Nested values at the top; a name that is taken already gets that of its parent before it. */
-function flatten(record: Row, isWithLists: boolean): Row {
+function flatten(record: PlainRecord, isWithLists: boolean): PlainRecord {
   const made: Record<string, PlainValue> = {};
   const stack: [PlainValue, string][] = [[record, "_"]];
   let isForced = false;
@@ -176,11 +176,11 @@ function flatten(record: Row, isWithLists: boolean): Row {
   return made;
 }
 
-function put(record: Row, path: readonly string[], value: PlainValue): void {
+function put(record: PlainRecord, path: readonly string[], value: PlainValue): void {
   let at = record;
   for (const name of path.slice(0, -1)) {
     const own = Object.hasOwn(at, name) ? at[name] : undefined;
-    const inner = isMapping(own) ? (own as Row) : {};
+    const inner = isMapping(own) ? (own as PlainRecord) : {};
     at[name] = inner;
     at = inner;
   }
@@ -188,7 +188,7 @@ function put(record: Row, path: readonly string[], value: PlainValue): void {
 }
 
 function remove(
-  record: Row,
+  record: PlainRecord,
   path: readonly string[],
   isMeant: (value: PlainValue) => boolean,
 ): void {
@@ -197,7 +197,7 @@ function remove(
     if (!Object.hasOwn(record, key)) continue;
     const part = record[key];
     if (rest.length > 0) {
-      if (typeof part === "object" && part !== null) remove(part as Row, rest, isMeant);
+      if (typeof part === "object" && part !== null) remove(part as PlainRecord, rest, isMeant);
     } else if (isMeant(part)) {
       if (Array.isArray(record)) record.splice(Number(key), 1);
       else delete record[key];

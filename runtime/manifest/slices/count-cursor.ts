@@ -2,7 +2,7 @@
 import { ConnectorError } from "../../contract/errors.ts";
 import type { Component } from "../document/component.ts";
 import { type PlainValue, toText } from "../expressions/values.ts";
-import type { Row } from "../records/selector.ts";
+import type { PlainRecord } from "../records/selector.ts";
 import { compileInject } from "../requests/request-option.ts";
 import type { CursorPlan } from "./cursor.ts";
 
@@ -29,7 +29,7 @@ export function compileCountCursor(cursor: Component): CursorPlan {
         if (found !== undefined) return found;
         throw new ConnectorError("STATE_INVALID", { path: field, problem: "is no whole number" });
       };
-      const countIn = (record: Row) =>
+      const countIn = (record: PlainRecord) =>
         Object.hasOwn(record, field) ? countOf(record[field]) : undefined;
       return {
         field,

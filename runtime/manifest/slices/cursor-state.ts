@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from "../../contract/json.ts";
 import { formatMoment, parseMoment } from "../expressions/dates.ts";
 import { Moment, second } from "../expressions/moment.ts";
 import { toText } from "../expressions/values.ts";
-import type { Row } from "../records/selector.ts";
+import type { PlainRecord } from "../records/selector.ts";
 import type { CursorFactory } from "./cursor.ts";
 import { type Begun, createCursor, type Interval, type Settings } from "./windows.ts";
 
@@ -27,7 +27,7 @@ export function createFactory(settings: Settings): CursorFactory {
       problem: `is no date in a format of the cursor: ${formats.join(", ").slice(0, 200)}`,
     });
   };
-  const momentOfRecord = (record: Row) =>
+  const momentOfRecord = (record: PlainRecord) =>
     Object.hasOwn(record, field) ? parse(record[field]) : undefined;
   return {
     field,

@@ -11,7 +11,7 @@ import { clockName, type Scope } from "../expressions/evaluate.ts";
 import { parseSpan, type Span } from "../expressions/moment.ts";
 import type { Template } from "../expressions/template.ts";
 import { toText } from "../expressions/values.ts";
-import type { Row } from "../records/selector.ts";
+import type { PlainRecord } from "../records/selector.ts";
 import { type Added, compileInject } from "../requests/request-option.ts";
 import { checkFormat, compileBoundary, formatAt } from "./boundaries.ts";
 import { compileClamping } from "./clamping.ts";
@@ -25,12 +25,12 @@ export interface Cursor {
   /** The windows that are not read yet, in order. */
   windows(): Iterable<Window>;
   /** Takes note of a record, of the window that is being read. */
-  observe(record: Row): void;
+  observe(record: PlainRecord): void;
   /** Everything of the window is read. */
   close(window: Window): void;
   state(): JsonObject;
   /** Whether a record is as new as what is asked for. */
-  isNew(record: Row): boolean;
+  isNew(record: PlainRecord): boolean;
 }
 
 export interface CursorPlan {
@@ -48,7 +48,7 @@ export interface CursorFactory {
   /** @param lookbackSeconds how much earlier than the state it begins @throws STATE_INVALID */
   create(state: JsonObject, lookbackSeconds?: number): Cursor;
   /** The value of a record's cursor, as states have it. Undefined when it has none. */
-  valueOf(record: Row): string | undefined;
+  valueOf(record: PlainRecord): string | undefined;
   /** A value of a state, as this cursor writes it. @throws STATE_INVALID */
   normalize(value: JsonValue): string;
 }

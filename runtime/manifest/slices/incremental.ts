@@ -7,7 +7,7 @@ import type { HttpContext } from "../../contract/context.ts";
 import type { JsonObject, JsonValue } from "../../contract/json.ts";
 import { isJsonObject } from "../../contract/json.ts";
 import type { Scope } from "../expressions/evaluate.ts";
-import type { Row } from "../records/selector.ts";
+import type { PlainRecord } from "../records/selector.ts";
 import type { Cursor, CursorFactory, CursorPlan } from "./cursor.ts";
 import { keyOf, type Partition, type Partitions } from "./partition.ts";
 
@@ -16,7 +16,7 @@ export interface Slice {
   readonly partition: Partition;
   readonly window: Scope;
   readonly cursor: Cursor | undefined;
-  observe(record: Row): void;
+  observe(record: PlainRecord): void;
   /** Everything of it is read. */
   close(): void;
 }

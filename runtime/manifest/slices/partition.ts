@@ -5,7 +5,7 @@ import type { Scope } from "../expressions/evaluate.ts";
 import { isMapping, type PlainValue, toText } from "../expressions/values.ts";
 import type { Added } from "../requests/request-option.ts";
 
-export type Context = HttpContext<JsonObject>;
+export type ManifestContext = HttpContext<JsonObject>;
 
 /** A part of a stream: what tells it from others, and what its expressions may want besides. */
 export interface Partition {
@@ -21,7 +21,12 @@ export interface PartitionRun {
 export interface Partitions {
   /** False for a stream that is read as one. */
   readonly isMany: boolean;
-  open(ctx: Context, scope: Scope, parentState: JsonObject, childState: JsonObject): PartitionRun;
+  open(
+    ctx: ManifestContext,
+    scope: Scope,
+    parentState: JsonObject,
+    childState: JsonObject,
+  ): PartitionRun;
   inject(added: Added, partition: Scope, scope: Scope): void;
 }
 

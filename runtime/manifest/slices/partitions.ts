@@ -8,20 +8,20 @@ import { invalid } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
 import { compileTemplate } from "../expressions/template.ts";
 import { isMapping, type PlainValue, truth, valueAt } from "../expressions/values.ts";
-import type { Row } from "../records/selector.ts";
+import type { PlainRecord } from "../records/selector.ts";
 import { compileInject } from "../requests/request-option.ts";
 import { compileGrouping, compileUnion } from "./combined-partitions.ts";
-import type { Context, Partition, Partitions } from "./partition.ts";
+import type { ManifestContext, Partition, Partitions } from "./partition.ts";
 
 /** A stream that other streams are read by. */
 export interface ParentStream {
   readonly name: string;
   /** @param state of it, when it is read incrementally */
-  read(ctx: Context, scope: Scope, state: JsonObject | undefined): ParentRun;
+  read(ctx: ManifestContext, scope: Scope, state: JsonObject | undefined): ParentRun;
 }
 export interface ParentRun {
   /** Records by the part and window in which they are read; a part is closed after its last one. */
-  records(): AsyncGenerator<{ readonly record: Row; readonly partition: Scope }>;
+  records(): AsyncGenerator<{ readonly record: PlainRecord; readonly partition: Scope }>;
   /** The state after the parts that are closed. */
   state(): JsonObject | undefined;
 }

@@ -5,7 +5,7 @@
 import type { JsonObject } from "../../contract/json.ts";
 import { formatMoment } from "../expressions/dates.ts";
 import { addSpan, type Moment, type Span } from "../expressions/moment.ts";
-import type { Row } from "../records/selector.ts";
+import type { PlainRecord } from "../records/selector.ts";
 import type { Clamp } from "./clamping.ts";
 import type { Cursor, Window } from "./cursor.ts";
 
@@ -43,7 +43,7 @@ export interface Begun {
 export function createCursor(
   settings: Settings,
   { from, intervals: begun, others }: Begun,
-  momentOfRecord: (record: Row) => Moment | undefined,
+  momentOfRecord: (record: PlainRecord) => Moment | undefined,
   fromText: (value: unknown) => Moment,
 ): Cursor {
   const { field, names, format, start, step, granularity, lookback, isStrict, clamp } = settings;
