@@ -113,11 +113,12 @@ const describePipeline: Describe = async (tx, _services, { type, subject_id: id,
     const { pause_reason } = facts as { readonly pause_reason: string | null };
     return [{ type, data: { pipeline: { ...data.pipeline, status: "paused", pause_reason } } }];
   }
-  const { job_id: jobId, left_out } = facts as { readonly job_id: string } & Required<
-    Pick<EventData, "left_out">
+  const { job_id: jobId, ...lost } = facts as { readonly job_id: string } & Pick<
+    EventData,
+    "left_out" | "changes" | "change_count"
   >;
   const isNews = await noteDegraded(tx, { subjectId: id, jobId });
-  return isNews ? [{ type: "pipeline.degraded", data: { ...data, left_out } }] : [];
+  return isNews ? [{ type: "pipeline.degraded", data: { ...data, ...lost } }] : [];
 };
 
 const describeSchema: Describe = async (tx, _services, { subject_id: id, facts }) => {

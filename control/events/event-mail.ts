@@ -44,7 +44,7 @@ const words: Partial<Record<EventType, string>> = {
   "pipeline.failed": "Failed",
   "pipeline.recovered": "Works again",
   "pipeline.paused": "Paused",
-  "pipeline.degraded": "Leaves something out",
+  "pipeline.degraded": "Something did not fit",
   "activation.failed": "Failed",
   "activation.recovered": "Works again",
   "activation.degraded": "Rows were refused",
@@ -74,7 +74,8 @@ function aboutOf(data: EventData): string[] {
   const changed = (data.changes ?? [])
     .slice(0, maxNamed)
     .map(
-      ({ stream, type, column }) => `Changed: ${[stream, column, type].filter(Boolean).join(" ")}`,
+      ({ stream, type, column, from, to }) =>
+        `Changed: ${[stream, column, from && to ? `${from} → ${to}` : type].filter(Boolean).join(" ")}`,
     );
   return [
     ...(pipeline ? [`Pipeline: ${pipeline.name} (${pipeline.pipeline_id})`] : []),

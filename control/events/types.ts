@@ -21,7 +21,7 @@ export const eventTable = {
   "pipeline.paused": { meaning: "A pipeline was paused, by a person or by svc.", isMailed: true },
   "pipeline.degraded": {
     meaning:
-      "A pipeline has begun to leave out values or columns that did not fit. Not told again until a job leaves out none.",
+      "A pipeline has begun to leave out values, columns or rows, or a column of its destination is text now, since a value did not fit. Not told again until nothing of the kind comes of a job.",
     isMailed: true,
   },
   "activation.failed": {

@@ -13,6 +13,16 @@ export interface ChangedColumns {
   note(db: Db, pipelineId: string): Promise<void>;
 }
 
+/** The changes as events say them. */
+export const toSchemaChanges = (changes: readonly ColumnTypeChange[]) =>
+  changes.slice(0, maxNamed).map(({ stream, column, from, to }) => ({
+    stream: streamLabel(stream),
+    type: "destination_type_changed",
+    column,
+    from,
+    to,
+  }));
+
 export function createChangedColumns({ job, services, log }: JobAttempt): ChangedColumns {
   const changes: ColumnTypeChange[] = [];
   return {
@@ -31,13 +41,7 @@ export function createChangedColumns({ job, services, log }: JobAttempt): Change
         type: "schema.changed",
         subjectId: pipelineId,
         facts: {
-          changes: changes.slice(0, maxNamed).map(({ stream, column, from, to }) => ({
-            stream: streamLabel(stream),
-            type: "destination_type_changed",
-            column,
-            from,
-            to,
-          })),
+          changes: toSchemaChanges(changes),
           change_count: changes.length,
         },
         at: new Date(services.clock.now()),

@@ -1,9 +1,11 @@
-import type { HostEvent, JsonObject, ReadSummary } from "svc-connectors/host";
+import type { ColumnTypeChange, HostEvent, JsonObject, ReadSummary } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { addTestPipeline, createEventClock, runJob, tell } from "../../tests/control-events.ts";
 import { jobRow, type StandingClock } from "../../tests/control-jobs.ts";
 import type { JobAttempt } from "../contract/job.ts";
+import { mailOf } from "../events/event-mail.ts";
+import { mailedTypes } from "../events/types.ts";
 import { createLeftOut } from "./left-out.ts";
 
 let api: TestControl;
@@ -20,12 +22,14 @@ async function runLeavingOut(
   nulledCount: number,
   fields: readonly string[] = [],
   events: readonly HostEvent[] = [],
+  changes: readonly ColumnTypeChange[] = [],
 ) {
   await runJob(api, clock, pipeline, "succeeded", async (id) => {
     const job = await jobRow(api, id);
     const leftOut = createLeftOut();
     if (fields.length > 0) leftOut.onEvent({ type: "dropped", stream: "orders", fields });
     for (const event of events) leftOut.onEvent(event);
+    for (const change of changes) leftOut.onColumnChanged(change);
     const stream = { stream: "orders", status: "complete" as const, recordCount: 9, nulledCount };
     const summary = { streams: [stream] } as unknown as ReadSummary;
     const log = () => undefined;
@@ -53,6 +57,41 @@ test("what did not fit is told once, until a job leaves out nothing", async () =
   await runLeavingOut(pipeline, 0);
   await runLeavingOut(pipeline, 1);
   expect(await degraded(pipeline)).toHaveLength(2);
+});
+
+test("a column that became text is told too, and mailed of by default", async () => {
+  const pipeline = await addTestPipeline(api);
+  const became = (column: string, from: string, to: string) => ({
+    stream: { name: "orders", namespace: "shop" },
+    column,
+    from,
+    to,
+  });
+  await runLeavingOut(pipeline, 0, [], [], [became("id", "INTEGER", "BIGINT")]);
+  expect(await degraded(pipeline)).toEqual([]);
+  const changes = [became("amount", "DECIMAL(18,2)", "VARCHAR"), became("at", "date", "text")];
+  await runLeavingOut(pipeline, 0, [], [], changes);
+  const [event] = await degraded(pipeline);
+  expect(event.data).toEqual({
+    pipeline: expect.anything(),
+    left_out: [],
+    changes: changes.map(({ column, from, to }) => ({
+      stream: "shop.orders",
+      type: "destination_type_changed",
+      column,
+      from,
+      to,
+    })),
+    change_count: 2,
+  });
+  const row = await api.db
+    .selectFrom("events")
+    .selectAll()
+    .where("id", "=", event.event_id)
+    .executeTakeFirstOrThrow();
+  const { text } = mailOf(row, { email: "a@example.com", workspace: "w" });
+  expect(text).toContain("Changed: shop.orders amount DECIMAL(18,2) → VARCHAR");
+  expect(mailedTypes).toContain(event.type);
 });
 
 test("rows that no run reads are told too, as far as a source says so", async () => {

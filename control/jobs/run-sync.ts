@@ -170,7 +170,10 @@ async function read(
       jobId: job.id,
       fence,
       streams: streams.map((one) => ({ ...one, configured: withHashedFields(one.configured) })),
-      onColumnChanged: (change) => changedColumns.add(change),
+      onColumnChanged(change) {
+        changedColumns.add(change);
+        leftOut.onColumnChanged(change);
+      },
       onCommitted({ stream, rowCount }) {
         progress.add(stream, { committed: rowCount });
         services.telemetry.count("svc_rows_committed_total", facts, rowCount);
