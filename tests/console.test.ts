@@ -3,8 +3,20 @@ import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { compareClock } from "../console/api/clock.ts";
 import { renderPaths } from "../console/api/paths.ts";
+import { Problem } from "../console/api/problem.ts";
 import { lineParts, listParts, wordsOf } from "../console/model/differences.ts";
-import { faultsOf, fieldsOf, initialValues } from "../console/model/spec.ts";
+import { allFields, type Field, fieldsOf } from "../console/model/spec.ts";
+import { faultsOf } from "../console/model/spec-faults.ts";
+import {
+  changeOf,
+  formAt,
+  inForm,
+  initialValues,
+  secretsOf,
+  settingsOf,
+  valueAt,
+  withValue,
+} from "../console/model/spec-values.ts";
 import { inMode, modesOf } from "../console/model/streams.ts";
 import { ago, bytes, dailyTime, lasted, scheduleWords } from "../console/model/words.ts";
 import { renderConsoleTypes } from "../docs/console-types.ts";
@@ -47,8 +59,8 @@ describe("the form of a spec", () => {
     expect(fields.map(({ name, kind }) => `${name} ${kind}`)).toEqual([
       "host text",
       "password text",
-      "mode choice",
       "port number",
+      "mode choice",
     ]);
     expect(initialValues(fields)).toEqual({ mode: "a" });
   });
@@ -74,7 +86,9 @@ describe("the modes of a stream", () => {
     supported_sync_modes: ["full_refresh", "incremental"] as ("full_refresh" | "incremental")[],
     source_defined_cursor: false,
     default_cursor_field: [],
-    proposed_cursors: [{ field: "at", finds: "changes" as const, is_indexed: true }],
+    proposed_cursors: [
+      { field: "at", finds: "changes" as const, is_indexed: true, is_nullable: false },
+    ],
     source_defined_primary_key: [],
     selected: true,
     suggested: true,
@@ -156,47 +170,197 @@ describe("what differs", () => {
   });
 });
 
-test("secrets within an object are fields of their own, by their paths; the rest of it is one", () => {
-  const spec = {
-    required: ["credentials"],
-    properties: {
-      credentials: {
-        title: "Authentication",
-        oneOf: [
-          {
-            required: ["kind", "client_secret"],
-            properties: {
-              kind: { const: "oauth2.0" },
-              client_secret: { type: "string", title: "Client secret", writeOnly: true },
+const fieldAt = (fields: readonly Field[], name: string): Field => {
+  const found = allFields(fields).find((one) => one.name === name);
+  if (!found) throw new Error(`There is no field ${name}.`);
+  return found;
+};
+
+describe("settings within settings", () => {
+  const text = { type: "string" };
+  const secret = { type: "string", writeOnly: true };
+
+  test("of an object with several forms are those of the chosen one; nothing of another one stays", () => {
+    const spec = {
+      required: ["credentials"],
+      properties: {
+        credentials: {
+          title: "Authentication",
+          oneOf: [
+            {
+              title: "Account",
+              required: ["kind", "client_secret"],
+              properties: {
+                kind: { const: "oauth2.0" },
+                client_id: text,
+                client_secret: { ...secret, title: "Client secret" },
+              },
             },
+            { properties: { kind: { enum: ["token"] }, token: secret } },
+          ],
+        },
+      },
+    };
+    const fields = fieldsOf(spec);
+    const field = fieldAt(fields, "credentials");
+    expect(field).toMatchObject({ kind: "forms", title: "Authentication", isMain: true });
+    expect(field.forms.map(({ title, inside }) => [title, inside.map((one) => one.name)])).toEqual([
+      ["Account", ["credentials.client_id", "credentials.client_secret"]],
+      ["token", ["credentials.token"]],
+    ]);
+    let values = initialValues(fields);
+    expect(values).toEqual({ credentials: { kind: "oauth2.0" } });
+    expect(faultsOf(spec, values)).toEqual({ "credentials.client_secret": "Fill this in." });
+    expect(faultsOf(spec, values, ["credentials.client_secret"])).toEqual({});
+    values = withValue(values, fieldAt(fields, "credentials.client_id"), "me");
+    values = withValue(values, fieldAt(fields, "credentials.client_secret"), "hush");
+    expect(settingsOf(fields, values)).toEqual({
+      credentials: { kind: "oauth2.0", client_id: "me" },
+    });
+    expect(secretsOf(fields, values)).toEqual({ "credentials.client_secret": "hush" });
+    values = inForm(values, field, field.forms[1]);
+    expect(formAt(values, field)?.title).toBe("token");
+    expect(settingsOf(fields, values)).toEqual({ credentials: { kind: "token" } });
+    expect(secretsOf(fields, values)).toEqual({});
+    // What is saved says itself which form it is.
+    expect(formAt({ credentials: { kind: "token" } }, field)?.title).toBe("token");
+  });
+
+  test("of an object that may be left out are asked for when it is there", () => {
+    const spec = {
+      properties: {
+        replication: {
+          type: "object",
+          required: ["slot"],
+          properties: {
+            slot: { ...text, pattern: "^[a-z]+$" },
+            lag: { type: "integer", default: 64 },
           },
-          { properties: { kind: { const: "token" }, token: { type: "string", writeOnly: true } } },
-        ],
+        },
       },
-      login: {
-        ...{ type: "object", required: ["password"] },
-        properties: { password: { type: "string", writeOnly: true } },
+    };
+    const fields = fieldsOf(spec);
+    const slot = fieldAt(fields, "replication.slot");
+    expect(initialValues(fields)).toEqual({});
+    expect(faultsOf(spec, {})).toEqual({});
+    const begun = { replication: fieldAt(fields, "replication").begin };
+    expect(begun).toEqual({ replication: { lag: 64 } });
+    expect(faultsOf(spec, begun)).toEqual({ "replication.slot": "Fill this in." });
+    const wrong = withValue(begun, slot, "Mine!");
+    expect(Object.keys(faultsOf(spec, wrong))).toEqual(["replication.slot"]);
+    const right = withValue(begun, slot, "mine");
+    expect(faultsOf(spec, right)).toEqual({});
+    expect(settingsOf(fields, right)).toEqual({ replication: { lag: 64, slot: "mine" } });
+    // What is taken out of it is taken out of what is stored.
+    expect(changeOf(right, { replication: { slot: "mine" } })).toEqual({
+      replication: { slot: "mine", lag: null },
+    });
+  });
+
+  test("of a list of objects are a row each", () => {
+    const spec = {
+      properties: {
+        queries: {
+          type: "array",
+          default: [],
+          items: {
+            type: "object",
+            required: ["name"],
+            properties: { name: text, keys: { type: "array", items: text, default: [] } },
+          },
+        },
       },
-    },
-  };
-  const fields = fieldsOf(spec);
-  expect(
-    fields.map(({ name, title, isRequired, isSecret, kind }) => [
-      name,
-      title,
-      isRequired,
-      isSecret,
-      kind,
-    ]),
-  ).toEqual([
-    ["credentials", "Authentication", true, false, "json"],
-    ["credentials.client_secret", "Authentication: Client secret", false, true, "text"],
-    ["credentials.token", "Authentication: token", false, true, "text"],
-    ["login", "login", false, false, "json"],
-    ["login.password", "login: password", false, true, "text"],
-  ]);
-  const values = initialValues(fields);
-  expect(values).toEqual({ credentials: { kind: "oauth2.0" } });
-  expect(faultsOf(spec, values)).toEqual({});
-  expect(faultsOf(spec, {})).toEqual({ credentials: "Fill this in." });
+    };
+    const fields = fieldsOf(spec);
+    const queries = fieldAt(fields, "queries");
+    expect([queries.kind, queries.begin]).toEqual(["rows", { keys: [] }]);
+    let values = { queries: [queries.begin, { name: "b" }] } as Readonly<Record<string, unknown>>;
+    expect(faultsOf(spec, values)).toEqual({ "queries.0.name": "Fill this in." });
+    values = withValue(values, { name: "queries.0.name", isSecret: false }, "a");
+    expect(valueAt(values, "queries.0.name")).toBe("a");
+    expect(faultsOf(spec, values)).toEqual({});
+    expect(settingsOf(fields, values)).toEqual({
+      queries: [{ keys: [], name: "a" }, { name: "b" }],
+    });
+  });
+
+  test("are JSON only where nothing else fits, and say then what belongs there", () => {
+    const kinds = fieldsOf({
+      properties: {
+        host: text,
+        port: { type: "integer", default: 5432 },
+        ids: { type: "array", items: { type: "integer" }, examples: [[1, 2]] },
+        free: { type: "object", additionalProperties: true },
+        deep: { type: "array", items: { properties: { a: { properties: { b: text } }, c: text } } },
+        maybe: { anyOf: [{ type: "string" }, { type: "null" }] },
+        words: { type: "array", items: { enum: ["a", "b"] } },
+        named: {
+          oneOf: [
+            { const: 1, title: "One" },
+            { const: 2, title: "Two" },
+          ],
+        },
+      },
+    }).map(({ name, kind, isMain }) => `${name} ${kind}${isMain ? " at once" : ""}`);
+    expect(kinds).toEqual([
+      "port number at once",
+      "host text",
+      "ids json",
+      "free json",
+      "deep json",
+      "maybe text",
+      "words choices",
+      "named choice",
+    ]);
+    const [ids, deep] = ["ids", "deep"].map((name) =>
+      fieldsOf({
+        properties: {
+          ids: {
+            type: "array",
+            items: { type: "integer" },
+            examples: [[1, 2]],
+            description: "Of it.",
+          },
+          deep: {
+            type: "array",
+            items: { properties: { a: { properties: { b: text } }, c: text } },
+          },
+        },
+      }).find((one) => one.name === name),
+    );
+    expect([ids?.description, ids?.example]).toEqual([
+      "Of it. A list, as JSON.",
+      "[\n  1,\n  2\n]",
+    ]);
+    expect(deep?.description).toBe("A list, as JSON, with a, c.");
+  });
+});
+
+describe("an error of the API", () => {
+  test("is told by what was found, not by its class", () => {
+    const failed = new Problem(422, {
+      message: "The query failed.",
+      details: {
+        reason: "query_failed",
+        explanation: "The query failed: there is no column email. Correct it.",
+      } as never,
+    });
+    expect(failed.message).toBe("The query failed: there is no column email. Correct it.");
+  });
+
+  test("stands at its fields, wherever they are", () => {
+    const failed = new Problem(422, {
+      message: "The connection test failed.",
+      details: {
+        errors: [{ path: "configuration.replication.slot", reason: "x", message: "is taken" }],
+        check: { error: "CONFIG_INVALID", message: "Look at `svc spec`." },
+      } as never,
+    });
+    expect(failed.fields).toMatchObject({ "replication.slot": "is taken", slot: "is taken" });
+    expect(failed.fix).toBeUndefined();
+    const refused = new Problem(422, {
+      details: { check: { error: "CREDENTIALS_REJECTED", message: "No." } } as never,
+    });
+    expect([refused.isOfSecrets, refused.fix]).toEqual([true, "No."]);
+  });
 });

@@ -12,9 +12,12 @@ export class Problem extends Error {
   readonly requestId: string | undefined;
 
   constructor(status: number, error: Partial<schemas["Error"]> = {}) {
-    super(error.message ?? "The server cannot be reached. Is it running?");
+    const { message = "The server cannot be reached. Is it running?", details = {} } = error;
+    // What a connector has found says more than the class of it, and contains it.
+    const { explanation } = details as { readonly explanation?: unknown };
+    super(typeof explanation === "string" ? explanation : message);
     this.status = status;
-    this.details = error.details ?? {};
+    this.details = details;
     this.requestId = error.request_id;
   }
 
@@ -24,20 +27,30 @@ export class Problem extends Error {
 
   /** The result of the check, or what to do about it, where the API knows. */
   get fix(): string | undefined {
-    const { fix, problem, check } = this.details;
+    const { fix, problem, check, errors } = this.details;
     if (typeof fix === "string") return fix;
     if (typeof problem === "string") return problem;
+    // What stands at its field is not said again for people at a command line.
+    if (errors && errors.length > 0) return undefined;
     const message = (check as { readonly message?: unknown } | undefined)?.message;
     return typeof message === "string" ? message : undefined;
   }
 
-  /** The faults, by the last part of the field's path. */
+  /** Whether the provider, or the database, has refused the secrets that were sent. */
+  get isOfSecrets(): boolean {
+    const { check, error } = this.details;
+    const code = (check as { readonly error?: unknown } | undefined)?.error ?? error;
+    return code === "CREDENTIALS_REJECTED";
+  }
+
+  /** The faults, by the field's path in the body, in its settings, and by the last part of it. */
   get fields(): Readonly<Record<string, string>> {
     return Object.fromEntries(
-      (this.details.errors ?? []).map(({ path, message }) => [
-        path.split(".").at(-1) ?? path,
-        message,
-      ]),
+      (this.details.errors ?? []).flatMap(({ path, message }) => {
+        const parts = path.split(".");
+        const names = new Set([path, parts.slice(1).join("."), parts.at(-1) ?? ""]);
+        return [...names].filter((name) => name !== "").map((name) => [name, message]);
+      }),
     );
   }
 }

@@ -7,7 +7,8 @@ import { Problem, toProblem } from "../api/problem.ts";
 import type { schemas } from "../api/schema.ts";
 import { all, type Endpoint, fromDestination, fromSource, type Kind, limit } from "./queries.ts";
 import { fromReceiver } from "./reverse-etl.ts";
-import { type Field, given, type Values } from "./spec.ts";
+import type { Field, Values } from "./spec.ts";
+import { changeOf, secretsOf, settingsOf } from "./spec-values.ts";
 import { ifMatch } from "./use-saving.ts";
 
 export interface Form {
@@ -23,19 +24,6 @@ export interface Form {
 }
 
 const mailerPath = "/credentials/mailer/api-token";
-
-const secretsOf = ({ fields, values }: Form): Record<string, string> =>
-  Object.fromEntries(
-    fields.flatMap(({ name, isSecret }) => {
-      const value = values[name];
-      return isSecret && typeof value === "string" && value !== "" ? [[name, value]] : [];
-    }),
-  );
-
-const configurationOf = ({ fields, values }: Form): Record<string, unknown> => {
-  const secret = new Set(fields.flatMap(({ name, isSecret }) => (isSecret ? [name] : [])));
-  return Object.fromEntries(Object.entries(given(values)).filter(([name]) => !secret.has(name)));
-};
 
 type Stored = Pick<schemas["Credential"], "credential_id" | "credential_handle">;
 
@@ -55,7 +43,7 @@ async function storeSecrets(form: Form, handle?: string): Promise<Stored | schem
     );
   return ask(
     api.POST("/credentials", {
-      body: { connector_id: connectorId, name, secrets: secretsOf(form) },
+      body: { connector_id: connectorId, name, secrets: secretsOf(form.fields, form.values) },
     }),
   );
 }
@@ -66,8 +54,9 @@ async function storeSecrets(form: Form, handle?: string): Promise<Stored | schem
  */
 export async function create(form: Form): Promise<Endpoint | schemas["Approval"]> {
   const { kind, name, connectorId } = form;
-  const configuration = configurationOf(form);
-  const hasSecrets = form.account === undefined && Object.keys(secretsOf(form)).length > 0;
+  const configuration = settingsOf(form.fields, form.values);
+  const hasSecrets =
+    form.account === undefined && Object.keys(secretsOf(form.fields, form.values)).length > 0;
   const stored = hasSecrets ? await storeSecrets(form) : undefined;
   if (isProposal(stored)) return stored;
   const body = { name, connector_id: connectorId, configuration };
@@ -126,7 +115,7 @@ export async function update(
   form: Form,
   before: Endpoint,
 ): Promise<Endpoint | schemas["Approval"]> {
-  const secrets = Object.keys(secretsOf(form));
+  const secrets = Object.keys(secretsOf(form.fields, form.values));
   if (secrets.length === 0) return change(form, before, undefined);
   const old = await credentialOf(form, before);
   if (old && !(await canReplace(secrets, old, before))) {
@@ -157,16 +146,9 @@ async function change(
   handle: string | undefined,
 ): Promise<Endpoint | schemas["Approval"]> {
   const { kind, name } = form;
-  const configuration = configurationOf(form);
+  const configuration = settingsOf(form.fields, form.values);
   // A setting that was taken out is taken out there too.
-  const gone = Object.keys(before.configuration).filter((one) => !(one in configuration));
-  const settings = {
-    name,
-    configuration: {
-      ...configuration,
-      ...Object.fromEntries(gone.map((one) => [one, null])),
-    },
-  };
+  const settings = { name, configuration: changeOf(before.configuration, configuration) };
   const header = ifMatch(before);
   if (kind === "webhook") {
     const made = await ask(
@@ -238,6 +220,6 @@ const changeSecrets = (
     : ask(
         api.PATCH("/credentials/{credential_id}", {
           params: { path: { credential_id: id } },
-          body: { secrets: secretsOf(form) },
+          body: { secrets: secretsOf(form.fields, form.values) },
         }),
       );

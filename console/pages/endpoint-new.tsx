@@ -6,14 +6,9 @@ import { api, ask, isProposal } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
 import { type Kind, useConnectors } from "../model/queries.ts";
 import { create } from "../model/save.ts";
-import {
-  type Field,
-  faultsOf,
-  fieldsOf,
-  given,
-  initialValues,
-  type Values,
-} from "../model/spec.ts";
+import { type Field, fieldsOf, fieldsWithout, namesOf, type Values } from "../model/spec.ts";
+import { faultsOf, refusedFields } from "../model/spec-faults.ts";
+import { given, initialValues } from "../model/spec-values.ts";
 import { useWork } from "../model/use-work.ts";
 import { spoken } from "../model/words.ts";
 import { ConnectAccount } from "../parts/connect-account.tsx";
@@ -149,7 +144,7 @@ function SpecForm({
   const isConnect = way === "connect";
   const all = fieldsOf(schema);
   const chosen: readonly string[] = isConnect && hasEntities(all) ? entityFields : [];
-  const fields = all.filter(({ name }) => !isConnect || !byAccount.includes(name));
+  const fields = fieldsWithout(all, isConnect ? byAccount : []);
   const typed = fields.filter(({ name }) => !chosen.includes(name));
   const [title, setTitle] = useState(connector.name);
   const [values, setValues] = useState(() => initialValues(all));
@@ -207,7 +202,7 @@ function SpecForm({
       <SpecFields
         fields={typed}
         values={values}
-        faults={{ ...problem?.fields, ...faults }}
+        faults={{ ...refusedFields(problem, fields, values), ...faults }}
         shown={isConnect ? Object.keys(inputOf(typed, values)) : []}
         onChange={setValues}
       />
@@ -233,7 +228,7 @@ function SpecForm({
           onChange={setValues}
         />
       ) : null}
-      {problem === undefined ? null : <ProblemNote error={problem} />}
+      {problem === undefined ? null : <ProblemNote error={problem} shown={namesOf(fields)} />}
       {isConnect && account === undefined ? (
         <span className="dim">
           Connecting opens a window of the provider. svc never sees your password.

@@ -14,7 +14,8 @@ import {
   usePipelines,
 } from "../model/queries.ts";
 import { update } from "../model/save.ts";
-import { faultsOf, fieldsOf, type Values } from "../model/spec.ts";
+import { fieldsOf, fieldsWithout, namesOf, type Values } from "../model/spec.ts";
+import { faultsOf, refusedFields } from "../model/spec-faults.ts";
 import { useSaving } from "../model/use-saving.ts";
 import { spoken } from "../model/words.ts";
 import { CredentialPanel } from "../parts/credential-panel.tsx";
@@ -107,7 +108,7 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
     credentials.data?.find((one) => one.credential_handle === endpoint.credentialHandle)
       ?.auth_type === "oauth2";
   const { account_fields: byAccount } = spec.auth;
-  const fields = fieldsOf(schema).filter(({ name }) => !isConnected || !byAccount.includes(name));
+  const fields = fieldsWithout(fieldsOf(schema), isConnected ? byAccount : []);
   const chosen: readonly string[] = isConnected && hasEntities(fields) ? entityFields : [];
   const { mayWrite } = useMe();
   const [title, setTitle] = useState(endpoint.name);
@@ -167,7 +168,7 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
       <SpecFields
         fields={fields.filter(({ name }) => !chosen.includes(name))}
         values={values}
-        faults={{ ...problem?.fields, ...faults }}
+        faults={{ ...refusedFields(problem, fields, values), ...faults }}
         stored={stored}
         isReadOnly={!mayWrite}
         onChange={setValues}
@@ -182,7 +183,7 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
         />
       ) : null}
       <StoredAnywayNote problem={problem} />
-      <SaveProblem saving={saving} shownOf={shownOf} />
+      <SaveProblem saving={saving} shownOf={shownOf} fields={namesOf(fields)} />
       {mayWrite ? (
         <div>
           <Button type="submit" loading={isBusy} disabled={title.trim() === ""}>

@@ -42,8 +42,10 @@ export default function NewReceiver() {
           type={type}
           first={undefined}
           isBusy={isBusy}
-          faults={problem?.fields ?? {}}
-          problem={problem === undefined ? null : <ProblemNote error={problem} />}
+          refused={problem}
+          problem={(shown) =>
+            problem === undefined ? null : <ProblemNote error={problem} shown={shown} />
+          }
           onSave={(entered) => void save(entered)}
         />
       </div>

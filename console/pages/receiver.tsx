@@ -77,13 +77,13 @@ function Settings({ receiver }: Of) {
       type={receiver.type as ReceiverType}
       first={before}
       isBusy={saving.isBusy}
-      faults={problem?.fields ?? {}}
-      problem={
+      refused={problem}
+      problem={(shown) => (
         <>
           <StoredAnywayNote problem={problem} />
-          <SaveProblem saving={saving} shownOf={shownOf} />
+          <SaveProblem saving={saving} shownOf={shownOf} fields={shown} />
         </>
-      }
+      )}
       onSave={save}
     />
   );

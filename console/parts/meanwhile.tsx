@@ -10,13 +10,16 @@ type Fields = Readonly<Record<string, unknown>>;
 export function SaveProblem<T extends { readonly version: number }>({
   saving: { problem, before, now, load, keepMine },
   shownOf,
+  fields,
 }: {
   readonly saving: Saving<T>;
   /** The fields of it that the form shows. */
   readonly shownOf: (one: T) => Fields;
+  /** Names of fields that say themselves what is wrong with them. */
+  readonly fields?: readonly string[] | undefined;
 }) {
   if (problem === undefined) return null;
-  if (problem.status !== 412) return <ProblemNote error={problem} />;
+  if (problem.status !== 412) return <ProblemNote error={problem} shown={fields} />;
   const changes = changesBetween(shownOf(before), shownOf(now));
   return (
     <Alert

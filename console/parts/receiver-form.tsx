@@ -5,11 +5,14 @@ import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { api, ask } from "../api/client.ts";
+import type { Problem } from "../api/problem.ts";
 import type { schemas } from "../api/schema.ts";
 import { type Endpoint, useEndpoints } from "../model/queries.ts";
 import type { ReceiverType } from "../model/reverse-etl.ts";
 import type { Form } from "../model/save.ts";
-import { faultsOf, fieldsOf, initialValues } from "../model/spec.ts";
+import { fieldsOf, namesOf } from "../model/spec.ts";
+import { faultsOf, refusedFields } from "../model/spec-faults.ts";
+import { initialValues } from "../model/spec-values.ts";
 import { useFaultFocus } from "./fault-focus.ts";
 import { useMe } from "./me.tsx";
 import { SpecFields } from "./spec-form.tsx";
@@ -36,9 +39,10 @@ interface ReceiverFormProps {
   /** Undefined: it is new. */
   readonly first: First | undefined;
   readonly isBusy: boolean;
-  readonly faults: Readonly<Record<string, string>>;
-  /** The outcome of saving. */
-  readonly problem: ReactNode;
+  /** The refusal of what was sent. */
+  readonly refused: Problem | undefined;
+  /** The outcome of saving. @param shown names of fields that say their faults themselves */
+  readonly problem: (shown: readonly string[]) => ReactNode;
   readonly onSave: (entered: Entered) => void;
 }
 
@@ -86,11 +90,18 @@ function WebhookForm({
     });
   };
   return (
-    <Frame name={name} found={faults} onName={setName} onSave={save} {...props}>
+    <Frame
+      {...props}
+      name={name}
+      found={faults}
+      problem={props.problem(namesOf(fields))}
+      onName={setName}
+      onSave={save}
+    >
       <SpecFields
         fields={fields}
         values={values}
-        faults={{ ...faults, ...props.faults }}
+        faults={{ ...refusedFields(props.refused, fields, values), ...faults }}
         stored={stored}
         isReadOnly={!mayWrite}
         onChange={setValues}
@@ -167,7 +178,9 @@ function ExistingForm({
     Object.fromEntries(Object.entries(configuration).filter(([key]) => placeFields.includes(key)));
   return (
     <Frame
+      {...props}
       name={name}
+      problem={props.problem(["name"])}
       onName={setName}
       onSave={() =>
         onSave({
@@ -177,7 +190,6 @@ function ExistingForm({
           configuration: chosen ? placeOf(chosen) : (first?.configuration ?? {}),
         })
       }
-      {...props}
     >
       <NativeSelect
         label={takes[type].label}
@@ -185,7 +197,7 @@ function ExistingForm({
         value={id}
         disabled={!mayWrite}
         data={[
-          ...(id === "" ? [{ value: "", label: "As it was when it was saved" }] : []),
+          ...(id === "" ? [{ value: "", label: "The one that it uses now" }] : []),
           ...choices.map((one) => ({ value: one.id, label: one.name })),
         ]}
         onChange={(event) => {
@@ -203,6 +215,7 @@ const nothing = {};
 function Frame({
   name,
   isBusy,
+  refused,
   found = nothing,
   problem,
   onName,
@@ -211,6 +224,7 @@ function Frame({
 }: {
   readonly name: string;
   readonly isBusy: boolean;
+  readonly refused: Problem | undefined;
   /** The fault in what was entered. */
   readonly found?: object;
   readonly problem: ReactNode;
@@ -219,7 +233,7 @@ function Frame({
   readonly children: ReactNode;
 }) {
   const { mayWrite } = useMe();
-  const form = useFaultFocus(found);
+  const form = useFaultFocus(found, refused);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onSave();
@@ -232,7 +246,7 @@ function Frame({
         value={name}
         disabled={!mayWrite}
         onChange={(event) => onName(event.currentTarget.value)}
-        error={name.trim() === "" ? "Give it a name." : undefined}
+        error={name.trim() === "" ? "Give it a name." : refused?.fields.name}
         required
       />
       {children}

@@ -1,6 +1,7 @@
 /** The form of a connector's spec. Secrets go in and never come back. */
 import {
   JsonInput,
+  MultiSelect,
   NativeSelect,
   NumberInput,
   PasswordInput,
@@ -12,9 +13,12 @@ import {
 } from "@mantine/core";
 import { useState } from "react";
 import type { Field, Values } from "../model/spec.ts";
+import { valueAt, withValue } from "../model/spec-values.ts";
 import { spoken } from "../model/words.ts";
+import { Generate, isSigningSecret } from "./generate.tsx";
+import { FormsField, ObjectField, RowsField } from "./spec-groups.tsx";
 
-interface SpecFieldsProps {
+export interface SpecFieldsProps {
   readonly fields: readonly Field[];
   readonly values: Values;
   readonly faults: Readonly<Record<string, string>>;
@@ -28,8 +32,10 @@ interface SpecFieldsProps {
 
 export function SpecFields({ fields, shown = [], ...rest }: SpecFieldsProps) {
   const [isOpen, setOpen] = useState(false);
-  const isMain = ({ isRequired, name }: Field) =>
-    isRequired || shown.includes(name) || rest.faults[name] !== undefined || fields.length < 4;
+  const isWrong = ({ name }: Field) =>
+    Object.keys(rest.faults).some((one) => one === name || one.startsWith(`${name}.`));
+  const isMain = (field: Field) =>
+    field.isMain || shown.includes(field.name) || isWrong(field) || fields.length < 4;
   const main = fields.filter(isMain);
   const others = fields.filter((field) => !isMain(field));
   const draw = (field: Field) => <SpecField key={field.name} field={field} {...rest} />;
@@ -51,17 +57,13 @@ export function SpecFields({ fields, shown = [], ...rest }: SpecFieldsProps) {
   );
 }
 
-function SpecField({
-  field,
-  values,
-  faults,
-  stored = [],
-  isReadOnly = false,
-  onChange,
-}: Omit<SpecFieldsProps, "fields" | "shown"> & { readonly field: Field }) {
+export type SpecFieldProps = Omit<SpecFieldsProps, "fields" | "shown"> & { readonly field: Field };
+
+function SpecField(props: SpecFieldProps) {
+  const { field, values, faults, stored = [], isReadOnly = false, onChange } = props;
   const { name, kind, isSecret, isRequired, example } = field;
-  const value = values[name];
-  const set = (next: unknown) => onChange({ ...values, [name]: next });
+  const value = valueAt(values, name);
+  const set = (next: unknown) => onChange(withValue(values, field, next));
   const isStored = isSecret && stored.includes(name);
   const common = {
     label: field.title,
@@ -89,15 +91,24 @@ function SpecField({
     );
   if (isSecret)
     return (
-      <PasswordInput
-        {...common}
-        placeholder={placeholder}
-        value={text}
-        onChange={(event) => set(event.currentTarget.value)}
-        autoComplete="new-password"
-      />
+      <>
+        <PasswordInput
+          {...common}
+          placeholder={placeholder}
+          value={text}
+          onChange={(event) => set(event.currentTarget.value)}
+          autoComplete="new-password"
+        />
+        {isSigningSecret(field) && !isReadOnly ? <Generate value={text} onChange={set} /> : null}
+      </>
     );
   switch (kind) {
+    case "object":
+      return <ObjectField {...props} draw={drawn} />;
+    case "forms":
+      return <FormsField {...props} draw={drawn} />;
+    case "rows":
+      return <RowsField {...props} draw={drawn} />;
     case "switch":
       return (
         <Switch
@@ -111,18 +122,46 @@ function SpecField({
       return (
         <NativeSelect
           {...common}
-          value={text}
+          value={value === undefined ? "" : String(value)}
           data={[
-            ...(value === undefined ? [{ value: "", label: "Choose…" }] : []),
-            ...field.options.map((one) => ({ value: one, label: wordOf(one) })),
+            ...(value === undefined || !isRequired
+              ? [{ value: "", label: isRequired ? "Choose…" : "None chosen" }]
+              : []),
+            ...field.options.map((one) => ({
+              value: String(one.value),
+              label: one.label ?? wordOf(String(one.value)),
+            })),
           ]}
-          onChange={(event) => set(event.currentTarget.value || undefined)}
+          onChange={(event) => {
+            const chosen = event.currentTarget.value;
+            set(field.options.find((one) => String(one.value) === chosen)?.value);
+          }}
+        />
+      );
+    case "choices":
+      return (
+        <MultiSelect
+          {...common}
+          value={Array.isArray(value) ? value.map(String) : []}
+          data={field.options.map((one) => ({
+            value: String(one.value),
+            label: wordOf(String(one.value)),
+          }))}
+          onChange={(chosen) =>
+            set(
+              field.options
+                .filter((one) => chosen.includes(String(one.value)))
+                .map((one) => one.value),
+            )
+          }
+          searchable
         />
       );
     case "number":
       return (
         <NumberInput
           {...common}
+          placeholder={placeholder}
           value={typeof value === "number" ? value : ""}
           onChange={(next) => set(typeof next === "number" ? next : undefined)}
           {...(field.minimum === undefined ? {} : { min: field.minimum })}
@@ -147,6 +186,7 @@ function SpecField({
       return (
         <JsonInput
           {...common}
+          placeholder={placeholder}
           defaultValue={value === undefined ? "" : JSON.stringify(value, null, 2)}
           onChange={(next) => set(parsed(next))}
           validationError="It is not valid JSON."
@@ -179,6 +219,8 @@ function SpecField({
       );
   }
 }
+
+const drawn = (props: SpecFieldProps) => <SpecField key={props.field.name} {...props} />;
 
 /** Words are spoken; codes (com, eu, en) and names of something stay as they are. */
 const wordOf = (word: string): string =>

@@ -2,7 +2,7 @@
 import { Alert, Button, Skeleton } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { toProblem } from "../api/problem.ts";
+import { type Problem, toProblem } from "../api/problem.ts";
 import { LongText } from "./long-text.tsx";
 
 export const Loading = () => (
@@ -22,6 +22,26 @@ const titles: Readonly<Record<number, string>> = {
   412: "Somebody else has changed it",
   429: "Too many requests",
 };
+
+/** What the API's reason says more than the status. */
+const titlesOf: Readonly<Record<string, string>> = {
+  connection_check_failed: "The test has failed",
+  invalid_configuration: "A setting is not right",
+  validation_failed: "Something is not right yet",
+  query_failed: "The query has failed",
+  query_refused: "The query was refused",
+  provider_failed: "The other side has failed",
+  provider_refused: "The other side has refused it",
+  provider_timeout: "The other side did not answer in time",
+  credential_not_usable: "The login does not work any more",
+  table_in_use: "Another pipeline writes to these tables",
+  overloaded: "The server is busy",
+};
+
+const titleOf = ({ reason, status }: Problem): string =>
+  (reason === undefined ? undefined : titlesOf[reason]) ??
+  titles[status] ??
+  (status >= 500 ? "The server has failed" : "It did not work");
 
 /** The API's words for a program, and their meaning for somebody who looks at a page. */
 const said: Readonly<Record<number, { readonly api: string; readonly here: string }>> = {
@@ -46,10 +66,13 @@ const ofServer =
 /** An error of the API: what happened, what to do, and the id to ask about. */
 export function ProblemNote({
   error,
+  shown = [],
   onRetry,
   retryLabel = "Try again",
 }: {
   readonly error: unknown;
+  /** Names of fields that say themselves what is wrong with them. */
+  readonly shown?: readonly string[] | undefined;
   readonly onRetry?: (() => void) | undefined;
   readonly retryLabel?: string | undefined;
 }) {
@@ -59,21 +82,17 @@ export function ProblemNote({
   const fix = problem.fix ?? (isOfServer ? ofServer : undefined);
   const text = (message === said[status]?.api && said[status]?.here) || message;
   return (
-    <Alert
-      color="red"
-      variant="light"
-      title={titles[status] ?? "It did not work"}
-      role="alert"
-      tabIndex={-1}
-    >
+    <Alert color="red" variant="light" title={titleOf(problem)} role="alert" tabIndex={-1}>
       <div className="stack" style={{ gap: "0.5rem" }}>
         <LongText text={text} />
         {fix === undefined ? null : <span>{fix}</span>}
-        {(details.errors ?? []).map((one) => (
-          <span key={`${one.path} ${one.reason}`}>
-            <code>{one.path}</code> {one.message}
-          </span>
-        ))}
+        {(details.errors ?? [])
+          .filter(({ path }) => !shown.some((name) => path === name || path.endsWith(`.${name}`)))
+          .map((one) => (
+            <span key={`${one.path} ${one.reason}`}>
+              <code>{one.path}</code> {one.message}
+            </span>
+          ))}
         {requestId === undefined ? null : <span className="dim">Request {requestId}</span>}
         {onRetry === undefined ? null : (
           <div>

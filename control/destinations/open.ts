@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { CheckResult, DestinationOptions, JsonObject } from "svc-connectors/host";
+import { checkFailed } from "../connectors/check-failed.ts";
 import { refuseSecretValues } from "../connectors/configuration.ts";
 import type { ConnectorDefinition } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
-import { ControlError } from "../contract/reasons.ts";
 import { noteOutcome } from "../credentials/outcome.ts";
 import { type CredentialRow, findCredential } from "../credentials/rows.ts";
 import { openSecret, type RunContext } from "../sources/runs.ts";
@@ -76,12 +76,7 @@ export async function tryDestination(
   name: string,
 ): Promise<void> {
   const result = await checkDestination(ctx, { ...parts, workspaceId: ctx.workspaceId });
-  if (result.status === "failed") {
-    const { code, message } = result.error;
-    throw new ControlError("connection_check_failed", {
-      check: { status: "failed", error: code, message },
-    });
-  }
+  if (result.status === "failed") throw checkFailed(result.error);
   refuseSecretValues(ctx, { name });
   refuseSecretValues(ctx, parts.configuration, "configuration");
 }
