@@ -5,6 +5,7 @@
 
 /** Ids of the right form, and of nothing that exists. */
 export const exampleIds = {
+  workspace: "ws_6Rm3pT8vKc1XfN5qZ9wLdG",
   member: "mem_3wZx7KdM5qTf9RbN1vGcY8",
   handle: "ch_4bN8xT2kLq7VfS9mRw1ZcD6hJp3YgE5uAvKo",
   source: "src_7kMq2XcV9tRb5NwZ8pLdH3",

@@ -7,7 +7,7 @@ export const reasons = {
   // 400: the request cannot be understood
   malformed_json: { status: 400, message: "The body is not valid JSON." },
   malformed_request: { status: 400, message: "The request is not valid HTTP." },
-  invalid_query: { status: 400, message: "A query parameter is not valid." },
+  invalid_query: { status: 400, message: "A parameter of the path or the query is not valid." },
   invalid_header: { status: 400, message: "A header is not valid." },
   invalid_cursor: {
     status: 400,

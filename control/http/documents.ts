@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import files from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 import { basePath } from "../door/base-path.ts";
@@ -32,18 +33,39 @@ const cacheHeaders = { "cache-control": "no-cache", "x-content-type-options": "n
 /** The files of the folder that the page needs. */
 const shown = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"] as const;
 
+/** A text that many ask for, compressed once. */
+interface CompressedText {
+  readonly text: string;
+  readonly zipped: Buffer;
+  /** Of the text, without quotes. */
+  readonly etag: string;
+}
+
+const compress = (text: string): CompressedText => ({
+  text,
+  zipped: gzipSync(text),
+  etag: createHash("sha256").update(text).digest("base64url").slice(0, 22),
+});
+
+/** Whether gzip is among the encodings of an Accept-Encoding header; `q=0` refuses it. */
+const acceptsGzip = (header: string | string[] = ""): boolean =>
+  String(header)
+    .split(",")
+    .some((one) => /^\s{0,9}gzip\s{0,9}(?:;\s{0,9}q=(?!0(?:\.0{0,3})?\s{0,9}$)|$)/i.test(one));
+
 export function addDocuments(server: FastifyInstance, control: Control): void {
   const docs = `${basePath}/docs`;
-  let made: { readonly text: string; readonly etag: string } | undefined;
+  let made: CompressedText | undefined;
   server.get(`${basePath}/openapi.json`, (request, reply) => {
-    const text = made?.text ?? JSON.stringify(createOpenApi(control.operations));
-    made ??= {
-      text,
-      etag: `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`,
-    };
-    reply.headers({ etag: made.etag, ...cacheHeaders });
-    if (request.headers["if-none-match"] === made.etag) return reply.code(304).send();
-    return reply.type("application/json; charset=utf-8").send(text);
+    made ??= compress(JSON.stringify(createOpenApi(control.operations)));
+    const isZipped = acceptsGzip(request.headers["accept-encoding"]);
+    // Two forms have two tags.
+    const etag = isZipped ? `${made.etag}-gzip` : made.etag;
+    reply.headers({ etag: `"${etag}"`, vary: "accept-encoding", ...cacheHeaders });
+    if (request.headers["if-none-match"] === `"${etag}"`) return reply.code(304).send();
+    reply.type("application/json; charset=utf-8");
+    if (!isZipped) return reply.send(made.text);
+    return reply.header("content-encoding", "gzip").send(made.zipped);
   });
 
   const page = (path: string, type: string, text: string) =>

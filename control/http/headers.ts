@@ -18,7 +18,7 @@ const single: ReadonlySet<string> = new Set([
   "x-svc-workspace-id",
 ]);
 
-/** @throws invalid_header, malformed_request */
+/** @throws invalid_header, malformed_request, unsupported_media_type */
 export function checkHeaders({ raw }: FastifyRequest): void {
   const { rawHeaders, headers, httpVersion } = raw;
   const seen = new Set<string>();
@@ -31,6 +31,13 @@ export function checkHeaders({ raw }: FastifyRequest): void {
   }
   if (headers.host === undefined && httpVersion === "1.1")
     throw new ControlError("malformed_request");
+  // Bodies come as they are (RFC 9110, section 15.5.16).
+  if (!/^(?:identity)?$/i.test(headers["content-encoding"] ?? ""))
+    throw new ControlError(
+      "unsupported_media_type",
+      { problem: "the body must come without a content-encoding" },
+      { "accept-encoding": "identity" },
+    );
 }
 
 /** A header as one text; one that may stand several times comes joined. */

@@ -225,6 +225,12 @@ describe("HTTP over a socket", () => {
       "malformed_request",
     ],
     [
+      "a compressed body",
+      () => [post("{}", "Content-Encoding: gzip")],
+      415,
+      "unsupported_media_type",
+    ],
+    [
       "a body of another kind",
       () => [
         lines(

@@ -4,7 +4,7 @@
  */
 import { packageVersion } from "svc-connectors/host";
 import { areas } from "../contract/areas.ts";
-import { examples } from "../contract/examples.ts";
+import { exampleIds, examples } from "../contract/examples.ts";
 import { type Operation, permissions } from "../contract/operation.ts";
 import { workspaceInput } from "../contract/schemas.ts";
 import { basePath } from "../door/base-path.ts";
@@ -106,11 +106,12 @@ function toOperation(
 function bodyOf(components: Components, operation: Operation): DocumentPart {
   if (operation.effect === "read" || !operation.body) return {};
   const { id, body } = operation;
-  const example = examples[id];
   const isRequired = ((body.required ?? []) as readonly string[]).length > 0;
   // Where there is nothing to say but where.
   const isWorkspaceOnly =
     Object.keys(body.properties).join() === Object.keys(workspaceInput).join();
+  const example =
+    examples[id] ?? (isWorkspaceOnly ? { workspace_id: exampleIds.workspace } : undefined);
   const name = isWorkspaceOnly
     ? "WorkspaceSelection"
     : `${pascal(operationIdOf(operation))}Request`;

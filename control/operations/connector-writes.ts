@@ -70,6 +70,7 @@ export const createConnector = defineWrite({
   description: `${forAdministrators} Every workspace may use it then. It runs without secrets. A manifest reaches the hosts that it names and no others; what is wrong with it is told with the place, and streams that need what svc lacks are named in missing_streams. An image, by its digest, reaches its allowed_hosts; it is pulled where it is missing, and asked for its spec.`,
   permission: "admin",
   workspace: "instance",
+  limit: "provider",
   status: 201,
   resource: "connector",
   isForPeople: true,
@@ -79,6 +80,8 @@ export const createConnector = defineWrite({
   errors: ["agent_cannot_approve", "connector_refused", "name_taken"],
   guard: async ({ services }, { body: { name, ...body } }) =>
     toGiven(services.settings, name, body),
+  // A manifest is read here, an image is pulled and asked.
+  asks: (given) => "reference" in given,
   prepare: ({ services, signal }, _input, given: Place | GivenImage) =>
     services.connectors.inspect(given, { sandbox: "process", signal }),
   async commit(tx, { now }, _input, inspected) {
@@ -106,6 +109,7 @@ export const updateConnector = defineWrite({
   description: `${forAdministrators} Its sources and pipelines stay, and use it from their next run on; settings and streams that it no longer has make that run fail, with their names. While there are credentials for it, it may not reach another host than before, nor open a secret.`,
   permission: "admin",
   workspace: "instance",
+  limit: "provider",
   status: 200,
   resource: "connector",
   isForPeople: true,
@@ -120,6 +124,7 @@ export const updateConnector = defineWrite({
     ctx.expectVersion(kept.version);
     return toNewer(ctx.services.settings, id, kept, body);
   },
+  asks: (given) => "reference" in given,
   prepare: ({ services, signal }, _input, given: Place | GivenImage) =>
     services.connectors.inspect(given, { sandbox: "process", signal }),
   async commit(tx, { now, expectVersion }, _input, inspected) {
