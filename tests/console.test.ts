@@ -5,6 +5,7 @@ import { compareClock } from "../console/api/clock.ts";
 import { renderPaths } from "../console/api/paths.ts";
 import { Problem } from "../console/api/problem.ts";
 import { lineParts, listParts, wordsOf } from "../console/model/differences.ts";
+import { toCondition } from "../console/model/row-filter.ts";
 import { allFields, type Field, fieldsOf } from "../console/model/spec.ts";
 import { faultsOf } from "../console/model/spec-faults.ts";
 import {
@@ -17,7 +18,16 @@ import {
   valueAt,
   withValue,
 } from "../console/model/spec-values.ts";
-import { inMode, modesOf } from "../console/model/streams.ts";
+import {
+  allInMode,
+  inMode,
+  keptOf,
+  keyOf,
+  modesOf,
+  newsOf,
+  type Prepared,
+  placeOf,
+} from "../console/model/streams.ts";
 import { ago, bytes, dailyTime, lasted, scheduleWords } from "../console/model/words.ts";
 import { renderConsoleTypes } from "../docs/console-types.ts";
 
@@ -104,6 +114,92 @@ describe("the modes of a stream", () => {
       sync_mode: "incremental",
       cursor_field: ["at"],
     });
+  });
+});
+
+describe("many streams at once", () => {
+  const stream = (name: string, more: object = {}) => ({
+    name,
+    namespace: null,
+    json_schema: { properties: { id: { type: "integer" }, at: { type: ["string", "null"] } } },
+    supported_sync_modes: ["full_refresh", "incremental"] as ("full_refresh" | "incremental")[],
+    source_defined_cursor: false,
+    default_cursor_field: [],
+    proposed_cursors: [
+      { field: "at", finds: "changes" as const, is_indexed: true, is_nullable: false },
+    ],
+    source_defined_primary_key: [["id"]],
+    selected: true,
+    suggested: true,
+    ...more,
+  });
+  const prepared = (streams: Prepared["streams"]): Prepared => ({
+    prepareId: "x",
+    streams,
+    suggested: new Map(),
+    namespaceDefinition: "destination",
+    warnings: [],
+  });
+  const of = (...names: string[]) => new Map(names.map((name) => [keyOf({ name }), { name }]));
+
+  test("are set to a mode that they can have; others stay, and so do those that are not chosen", () => {
+    const streams = [
+      stream("a"),
+      stream("b", { source_defined_primary_key: [] }),
+      stream("c", { supported_sync_modes: ["full_refresh"] }),
+      stream("d"),
+    ];
+    const { selections, left } = allInMode(
+      streams,
+      of("a", "b", "c"),
+      "incremental append_dedup",
+      prepared(streams),
+    );
+    expect(left).toBe(2);
+    expect([...selections.values()]).toMatchObject([
+      { name: "a", sync_mode: "incremental", cursor_field: ["at"] },
+      { name: "b" },
+      { name: "c" },
+    ]);
+    expect(selections.size).toBe(3);
+    const proposed = allInMode(streams, selections, "proposed", prepared(streams)).selections;
+    expect([...proposed.values()].map((one) => one.sync_mode)).toEqual(
+      Array(3).fill("full_refresh"),
+    );
+  });
+
+  test("that came since the source was asked before are told, and a choice stays as far as it can", () => {
+    const before = prepared([stream("a"), stream("b"), stream("gone")]);
+    const after = prepared([
+      stream("a"),
+      stream("b", { json_schema: { properties: { id: {} } } }),
+      stream("new"),
+    ]);
+    const { come, gone, changed } = newsOf(before, after);
+    expect([come, gone, changed].map((some) => some.map(({ name }) => name))).toEqual([
+      ["new"],
+      ["gone"],
+      ["b"],
+    ]);
+    const chosen = new Map([
+      ...of("a", "gone"),
+      [keyOf({ name: "b" }), { name: "b", selected_fields: ["id", "at"] }] as const,
+    ]);
+    expect([...keptOf(chosen, after).values()]).toEqual([
+      { name: "a" },
+      { name: "b", selected_fields: ["id"] },
+    ]);
+  });
+
+  test("conditions on rows have values of their column's type; faults are named by their stream", () => {
+    const one = stream("a");
+    expect(toCondition(one, "id", ">", "12")).toEqual({ column: "id", operator: ">", value: 12 });
+    expect(toCondition(one, "at", "in", "1, b")).toMatchObject({ value: ["1", "b"] });
+    expect(toCondition(one, "at", "is null", "x")).toEqual({ column: "at", operator: "is null" });
+    expect(placeOf("streams.1.row_filter.0", [{ name: "a" }, { name: "b" }])).toBe(
+      "b: row_filter.0",
+    );
+    expect(placeOf("schedule", [])).toBe("schedule");
   });
 });
 

@@ -12,6 +12,7 @@ export async function prepare(
   const warnings: Prepared["warnings"][number][] = [];
   let cursor: string | undefined;
   let prepareId = "";
+  let namespaceDefinition: Prepared["namespaceDefinition"] = "destination";
   do {
     const page = await askNow(
       api.POST("/pipelines/prepare", {
@@ -24,10 +25,11 @@ export async function prepare(
       }),
     );
     prepareId = page.prepare_id;
+    namespaceDefinition = page.suggested_configuration.namespace_definition;
     streams.push(...page.catalog.streams);
     for (const one of page.suggested_configuration.streams) suggested.set(keyOf(one), one);
     if (cursor === undefined) warnings.push(...page.warnings);
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
-  return { prepareId, streams, suggested, warnings };
+  return { prepareId, streams, suggested, namespaceDefinition, warnings };
 }

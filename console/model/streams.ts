@@ -18,6 +18,7 @@ export interface Prepared {
   readonly prepareId: string;
   readonly streams: readonly CatalogStream[];
   readonly suggested: Selections;
+  readonly namespaceDefinition: schemas["NamespaceDefinition"];
   readonly warnings: schemas["PreparePipelineResult"]["warnings"];
 }
 
@@ -65,7 +66,82 @@ export function inMode(stream: CatalogStream, selection: Selection, mode: Mode):
     sync_mode: sync,
     destination_sync_mode: write,
     ...(sync === "incremental" ? { cursor_field: cursor } : {}),
+    // Only where there is one row a key are rows that have gone looked for.
+    ...(write === "append_dedup" ? {} : { detect_deletes: "none" }),
   };
+}
+
+/** Whether a stream can be read in a mode as it is: with a key and a cursor that it needs. */
+export const canBeIn = (stream: CatalogStream, selection: Selection, mode: Mode): boolean =>
+  modesOf(stream, selection).includes(mode) &&
+  (!mode.startsWith("incremental") ||
+    stream.source_defined_cursor ||
+    inMode(stream, selection, mode).cursor_field?.length === 1);
+
+/**
+ * Chosen streams in another mode; "proposed" is what the API suggests for each. Those that cannot
+ * be in it stay as they are.
+ * @returns how many those are, besides the selections
+ */
+export function allInMode(
+  streams: readonly CatalogStream[],
+  before: Selections,
+  mode: Mode | "proposed",
+  prepared: Pick<Prepared, "suggested">,
+): { readonly selections: Selections; readonly left: number } {
+  const selections = new Map(before);
+  let left = 0;
+  for (const stream of streams) {
+    const key = keyOf(stream);
+    const selection = before.get(key);
+    if (selection === undefined) continue;
+    if (mode === "proposed")
+      selections.set(key, inMode(stream, selection, modeOf(firstSelection(stream, prepared))));
+    else if (canBeIn(stream, selection, mode)) selections.set(key, inMode(stream, selection, mode));
+    else left += 1;
+  }
+  return { selections, left };
+}
+
+/** What a source has that it did not have before, by names; and what it has no more. */
+export function newsOf(before: Prepared, after: Prepared) {
+  const known = new Map(before.streams.map((one) => [keyOf(one), one]));
+  const now = new Set(after.streams.map(keyOf));
+  const columnText = (stream: CatalogStream) => JSON.stringify(stream.json_schema);
+  return {
+    come: after.streams.filter((one) => !known.has(keyOf(one))),
+    gone: before.streams.filter((one) => !now.has(keyOf(one))),
+    changed: after.streams.filter((one) => {
+      const was = known.get(keyOf(one));
+      return was !== undefined && columnText(was) !== columnText(one);
+    }),
+  };
+}
+
+/** A place in a request's selection, by the name of its stream: "orders: row_filter". */
+export function placeOf(path: string, streams: readonly { readonly name: string }[]): string {
+  const [, index, rest = ""] = /^streams\.(\d+)\.?(.*)$/.exec(path) ?? [];
+  const stream = index === undefined ? undefined : streams[Number(index)];
+  return stream === undefined ? path : [stream.name, rest].filter(Boolean).join(": ");
+}
+
+/** A choice that was made before the source was asked again: without what it has no more. */
+export function keptOf(selections: Selections, after: Prepared): Selections {
+  const streams = new Map(after.streams.map((one) => [keyOf(one), one]));
+  return new Map(
+    [...selections].flatMap(([key, selection]) => {
+      const stream = streams.get(key);
+      if (stream === undefined) return [];
+      const columns = new Set(columnsOf(stream));
+      const fields = selection.selected_fields?.filter((one) => columns.has(one));
+      return [
+        [
+          key,
+          fields === undefined ? selection : { ...selection, selected_fields: fields },
+        ] as const,
+      ];
+    }),
+  );
 }
 
 /** The fields that may be a cursor: first what is proposed. */

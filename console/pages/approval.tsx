@@ -49,7 +49,7 @@ export default function ApprovalPage({ id }: { readonly id: string }) {
             <Outcome approval={approval} />
             <div className="columns">
               <section className="panel">
-                <h2>{headings[proposed.kind]}</h2>
+                <h2>{(approval.status === "executed" ? past : headings)[proposed.kind]}</h2>
                 <Changes kind={proposed.kind} changes={proposed.changes} />
               </section>
               <div className="stack" style={{ alignContent: "start" }}>
@@ -69,6 +69,14 @@ const headings = {
   update: "What would change",
   delete: "What would be deleted",
   run: "What would be done",
+} as const;
+
+/** Of one that was carried out. */
+const past = {
+  create: "What was made",
+  update: "What was changed",
+  delete: "What was deleted",
+  run: "What was done",
 } as const;
 
 function Stale({ proposed: { problem } }: Pick<Of, "proposed">) {
@@ -116,6 +124,11 @@ const pageOf = ({ resource: { type, id }, operation }: Approval): string | undef
     source: "sources",
     destination: "destinations",
     pipeline: "pipelines",
+    reverse_etl_model: "models",
+    reverse_etl_activation: "activations",
+    reverse_etl_destination: "receivers",
+    connector: "connectors",
+    job: "jobs",
   };
   return places[type] === undefined ? undefined : `/${places[type]}/${id}`;
 };

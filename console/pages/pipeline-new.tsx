@@ -1,18 +1,27 @@
 import { Alert, Button, NativeSelect, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, ask, isProposal } from "../api/client.ts";
+import type { Problem } from "../api/problem.ts";
 import type { schemas } from "../api/schema.ts";
 import { prepare } from "../model/prepare.ts";
 import { type Endpoint, useEndpoints } from "../model/queries.ts";
-import type { Prepared, Selections } from "../model/streams.ts";
+import { keptOf, keyOf, type Prepared, placeOf, type Selections } from "../model/streams.ts";
 import { useWork } from "../model/use-work.ts";
 import { plural } from "../model/words.ts";
 import { Asking } from "../parts/asking.tsx";
 import { Head } from "../parts/head.tsx";
+import {
+  type Naming,
+  NamingFields,
+  namingBody,
+  ParallelField,
+  PolicyField,
+} from "../parts/pipeline-fields.tsx";
 import { ScheduleField } from "../parts/schedule-field.tsx";
 import { Empty, Loaded, ProblemNote } from "../parts/states.tsx";
+import { tellNews } from "../parts/stream-news.ts";
 import { StreamTable } from "../parts/stream-table.tsx";
 import { tell } from "../parts/tell.ts";
 
@@ -111,8 +120,10 @@ function Prepare({
   readonly source: string;
   readonly destination: string;
 }) {
+  const key = ["in", "prepare", source, destination];
+  const queries = useQueryClient();
   const prepared = useQuery({
-    queryKey: ["in", "prepare", source, destination],
+    queryKey: key,
     queryFn: () => prepare(source, destination),
     staleTime: 1_200_000,
     retry: false,
@@ -120,25 +131,53 @@ function Prepare({
   if (prepared.isPending) return <Asking>The source is asked what it has.</Asking>;
   if (prepared.isError)
     return <ProblemNote error={prepared.error} onRetry={() => void prepared.refetch()} />;
-  return <Streams source={source} destination={destination} prepared={prepared.data} />;
+  const look = async () => {
+    const next = await prepare(source, destination, true);
+    queries.setQueryData(key, next);
+    return next;
+  };
+  return <Streams source={source} destination={destination} prepared={prepared.data} look={look} />;
 }
 
 function Streams({
   source,
   destination,
   prepared,
+  look,
 }: {
   readonly source: string;
   readonly destination: string;
   readonly prepared: Prepared;
+  /** Asks the source anew. */
+  readonly look: () => Promise<Prepared>;
 }) {
   const [selections, setSelections] = useState<Selections>(() => prepared.suggested);
+  const [naming, setNaming] = useState<Naming>({
+    prefix: "",
+    namespaceDefinition: prepared.namespaceDefinition,
+    namespaceFormat: "",
+  });
+  const [policy, setPolicy] = useState<schemas["SchemaChangePolicy"]>("propagate_columns");
+  const [parallel, setParallel] = useState(1);
   const [schedule, setSchedule] = useState<schemas["Schedule"]>({ type: "manual" });
   const [name, setName] = useState("");
   const { isBusy, problem, run } = useWork();
   const [, go] = useLocation();
   const queries = useQueryClient();
-  useEffect(() => setSelections(prepared.suggested), [prepared]);
+  /** The choice stays; what has come is chosen as it is at first. */
+  const lookAgain = async () => {
+    const next = await look();
+    const { come } = tellNews(prepared, next);
+    setSelections((before) => {
+      const after = new Map(keptOf(before, next));
+      for (const stream of come) {
+        const suggested = next.suggested.get(keyOf(stream));
+        if (suggested) after.set(keyOf(stream), suggested);
+      }
+      return after;
+    });
+  };
+  const isTaken = problem?.reason === "table_in_use";
   const create = () =>
     run(async () => {
       const made = await ask(
@@ -149,6 +188,9 @@ function Streams({
             prepare_id: prepared.prepareId,
             streams: [...selections.values()],
             schedule,
+            ...namingBody(naming),
+            schema_change_policy: policy,
+            parallel_streams: parallel,
             ...(name.trim() === "" ? {} : { name: name.trim() }),
           },
         }),
@@ -167,7 +209,12 @@ function Streams({
               {message} ({plural(streams, "stream")})
             </Alert>
           ))}
-          <StreamTable prepared={prepared} selections={selections} onChange={setSelections} />
+          <StreamTable
+            prepared={prepared}
+            selections={selections}
+            onChange={setSelections}
+            onLook={lookAgain}
+          />
         </div>
       </section>
       <div className="columns">
@@ -182,7 +229,30 @@ function Streams({
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
           />
-          {problem === undefined ? null : <ProblemNote error={problem} />}
+          <details className="rules" open={isTaken || undefined}>
+            <summary>More</summary>
+            <div className="stack">
+              <NamingFields
+                value={naming}
+                stream={[...selections.values()][0]?.name ?? "orders"}
+                faults={
+                  isTaken
+                    ? { prefix: takenWords(problem), ...problem.fields }
+                    : (problem?.fields ?? {})
+                }
+                onChange={setNaming}
+              />
+              <PolicyField value={policy} onChange={setPolicy} />
+              <ParallelField value={parallel} onChange={setParallel} />
+            </div>
+          </details>
+          {problem === undefined ? null : (
+            <ProblemNote
+              error={problem}
+              shown={["prefix", "namespace_format", "namespace_definition"]}
+              nameOf={(path) => placeOf(path, [...selections.values()])}
+            />
+          )}
           <div>
             <Button onClick={() => void create()} loading={isBusy} disabled={selections.size === 0}>
               Create the pipeline
@@ -193,4 +263,19 @@ function Streams({
       </div>
     </>
   );
+}
+
+/** Which of its tables another pipeline has. */
+function takenWords({ details }: Problem): string {
+  const { conflicts = [] } = details as {
+    readonly conflicts?: readonly { readonly table: string }[];
+  };
+  const [first, ...others] = conflicts;
+  const tables =
+    first === undefined
+      ? "one of its tables"
+      : others.length === 0
+        ? first.table
+        : `${first.table} and ${plural(others.length, "other table")}`;
+  return `Another pipeline writes to ${tables}. With a prefix, this one has tables of its own.`;
 }

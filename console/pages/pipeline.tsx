@@ -1,4 +1,4 @@
-import { Alert, Button, Menu, NativeSelect, Tabs, TextInput } from "@mantine/core";
+import { Alert, Button, Menu, Tabs, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -15,6 +15,7 @@ import { Head } from "../parts/head.tsx";
 import { JobRows } from "../parts/job-rows.tsx";
 import { useMe } from "../parts/me.tsx";
 import { SaveProblem } from "../parts/meanwhile.tsx";
+import { ParallelField, PolicyField } from "../parts/pipeline-fields.tsx";
 import { PipelineStreams } from "../parts/pipeline-streams.tsx";
 import { Tables } from "../parts/pipeline-tables.tsx";
 import { ScheduleField } from "../parts/schedule-field.tsx";
@@ -269,13 +270,6 @@ function History({ jobs }: { readonly jobs: readonly schemas["Job"][] }) {
   );
 }
 
-const policies = {
-  propagate_columns: "Take new columns over",
-  propagate_fully: "Take new columns and streams over",
-  ignore: "Leave it",
-  pause: "Pause, and ask",
-} as const;
-
 function Settings({ pipeline }: Of) {
   const { mayWrite } = useMe();
   const [name, setName] = useState(pipeline.name);
@@ -328,14 +322,7 @@ function Settings({ pipeline }: Of) {
         />
       </div>
       <PolicyField value={policy} onChange={setPolicy} isReadOnly={!mayWrite} />
-      <NativeSelect
-        label="Streams at the same time"
-        description="Each is read in a process of its own."
-        data={["1", "2", "3", "4"]}
-        value={String(parallel)}
-        onChange={(event) => setParallel(Number(event.currentTarget.value))}
-        disabled={!mayWrite}
-      />
+      <ParallelField value={parallel} onChange={setParallel} isReadOnly={!mayWrite} />
       <SaveProblem saving={saving} shownOf={shownOf} />
       {mayWrite ? (
         <div>
@@ -357,32 +344,3 @@ const shownOf = (one: Pipeline) => ({
   schema_change_policy: one.schema_change_policy,
   parallel_streams: one.parallel_streams,
 });
-
-function PolicyField({
-  value,
-  onChange,
-  isReadOnly,
-}: {
-  readonly value: schemas["SchemaChangePolicy"];
-  readonly onChange: (policy: schemas["SchemaChangePolicy"]) => void;
-  readonly isReadOnly: boolean;
-}) {
-  return (
-    <fieldset style={{ border: 0, margin: 0, padding: 0 }} disabled={isReadOnly}>
-      <legend className="section" style={{ padding: 0, marginBottom: "0.5rem" }}>
-        When the source changes
-      </legend>
-      {Object.entries(policies).map(([name, label]) => (
-        <label key={name} style={{ display: "flex", gap: "0.6rem", padding: "0.2rem 0" }}>
-          <input
-            type="radio"
-            name="policy"
-            checked={value === name}
-            onChange={() => onChange(name as keyof typeof policies)}
-          />
-          {label}
-        </label>
-      ))}
-    </fieldset>
-  );
-}

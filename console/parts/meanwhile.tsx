@@ -11,15 +11,17 @@ export function SaveProblem<T extends { readonly version: number }>({
   saving: { problem, before, now, load, keepMine },
   shownOf,
   fields,
+  nameOf,
 }: {
   readonly saving: Saving<T>;
   /** The fields of it that the form shows. */
   readonly shownOf: (one: T) => Fields;
   /** Names of fields that say themselves what is wrong with them. */
   readonly fields?: readonly string[] | undefined;
+  readonly nameOf?: ((path: string) => string) | undefined;
 }) {
   if (problem === undefined) return null;
-  if (problem.status !== 412) return <ProblemNote error={problem} shown={fields} />;
+  if (problem.status !== 412) return <ProblemNote error={problem} shown={fields} nameOf={nameOf} />;
   const changes = changesBetween(shownOf(before), shownOf(now));
   return (
     <Alert

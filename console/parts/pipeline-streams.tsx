@@ -5,12 +5,13 @@ import { type FormEvent, useState } from "react";
 import { api, ask, isProposal } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
 import { prepare } from "../model/prepare.ts";
-import { keyOf, type Prepared, type Selections } from "../model/streams.ts";
+import { keptOf, keyOf, type Prepared, placeOf, type Selections } from "../model/streams.ts";
 import { ifMatch, useSaving } from "../model/use-saving.ts";
 import { Asking } from "./asking.tsx";
 import { useMe } from "./me.tsx";
 import { SaveProblem } from "./meanwhile.tsx";
 import { ProblemNote } from "./states.tsx";
+import { tellNews } from "./stream-news.ts";
 import { StreamTable } from "./stream-table.tsx";
 import { tell } from "./tell.ts";
 
@@ -38,8 +39,10 @@ export function PipelineStreams({ pipeline }: { readonly pipeline: Pipeline }) {
   const { pipeline_id: id, source_id: source, destination_id: destination } = pipeline;
   const { mayRun } = useMe();
   const [loads, setLoads] = useState(0);
+  const queries = useQueryClient();
+  const key = ["in", "pipelines", id, "choice"];
   const query = useQuery({
-    queryKey: ["in", "pipelines", id, "choice"],
+    queryKey: key,
     queryFn: async () => {
       // The version first: a change after it is noticed when the choice is saved.
       const path = { pipeline_id: id };
@@ -72,6 +75,11 @@ export function PipelineStreams({ pipeline }: { readonly pipeline: Pipeline }) {
       key={loads}
       pipeline={pipeline}
       {...query.data}
+      look={async () => {
+        const prepared = await prepare(source, destination, true);
+        queries.setQueryData(key, { ...query.data, prepared });
+        return prepared;
+      }}
       onLoad={() => void query.refetch().then(() => setLoads(loads + 1))}
     />
   );
@@ -82,12 +90,15 @@ function Choice({
   prepared,
   streams,
   version,
+  look,
   onLoad,
 }: {
   readonly pipeline: Pipeline;
   readonly prepared: Prepared;
   readonly streams: readonly schemas["PipelineStream"][];
   readonly version: number;
+  /** Asks the source anew. */
+  readonly look: () => Promise<Prepared>;
   readonly onLoad: () => void;
 }) {
   const { mayWrite } = useMe();
@@ -119,9 +130,22 @@ function Choice({
   };
   return (
     <div className="stack">
-      <StreamTable prepared={prepared} selections={selections} onChange={setSelections} />
+      <StreamTable
+        prepared={prepared}
+        selections={selections}
+        onChange={setSelections}
+        onLook={async () => {
+          const next = await look();
+          tellNews(prepared, next);
+          setSelections((before) => keptOf(before, next));
+        }}
+      />
       <form className="stack" onSubmit={submit}>
-        <SaveProblem saving={saving} shownOf={shownOf} />
+        <SaveProblem
+          saving={saving}
+          shownOf={shownOf}
+          nameOf={(path) => placeOf(path, [...selections.values()])}
+        />
         {mayWrite ? (
           <div className="actions">
             <Button type="submit" loading={saving.isBusy} disabled={selections.size === 0}>

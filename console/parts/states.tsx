@@ -67,12 +67,15 @@ const ofServer =
 export function ProblemNote({
   error,
   shown = [],
+  nameOf = (path) => path,
   onRetry,
   retryLabel = "Try again",
 }: {
   readonly error: unknown;
   /** Names of fields that say themselves what is wrong with them. */
   readonly shown?: readonly string[] | undefined;
+  /** How a place of the request is called here. */
+  readonly nameOf?: ((path: string) => string) | undefined;
   readonly onRetry?: (() => void) | undefined;
   readonly retryLabel?: string | undefined;
 }) {
@@ -90,7 +93,7 @@ export function ProblemNote({
           .filter(({ path }) => !shown.some((name) => path === name || path.endsWith(`.${name}`)))
           .map((one) => (
             <span key={`${one.path} ${one.reason}`}>
-              <code>{one.path}</code> {one.message}
+              <code>{nameOf(one.path)}</code> {one.message}
             </span>
           ))}
         {requestId === undefined ? null : <span className="dim">Request {requestId}</span>}

@@ -1,9 +1,10 @@
 /** The streams of a source: which are read, how, and which columns. Only what is seen is drawn. */
-import { Button, Checkbox, Modal, MultiSelect, TextInput } from "@mantine/core";
+import { Button, Checkbox, NativeSelect, TextInput } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useCallback, useMemo, useRef, useState } from "react";
 import {
+  allInMode,
   type CatalogStream,
   columnsOf,
   cursorsOf,
@@ -15,12 +16,13 @@ import {
   modes,
   modesOf,
   type Prepared,
-  primaryKeyOf,
   type Selection,
   type Selections,
 } from "../model/streams.ts";
 import { count, plural } from "../model/words.ts";
 import { Icon } from "./icon.tsx";
+import { StreamDetail } from "./stream-detail.tsx";
+import { tell, useAct } from "./tell.ts";
 
 /**
  * Of a row in one line, as in the styles. Rows that are blocks, on a narrow screen, are as high as
@@ -32,9 +34,11 @@ interface StreamTableProps {
   readonly prepared: Prepared;
   readonly selections: Selections;
   readonly onChange: (change: (before: Selections) => Selections) => void;
+  /** Asks the source anew; absent: nobody may. */
+  readonly onLook?: (() => Promise<unknown>) | undefined;
 }
 
-export function StreamTable({ prepared, selections, onChange }: StreamTableProps) {
+export function StreamTable({ prepared, selections, onChange, onLook }: StreamTableProps) {
   const { streams } = prepared;
   const [search, setSearch] = useState("");
   const [detail, setDetail] = useState<CatalogStream>();
@@ -83,6 +87,19 @@ export function StreamTable({ prepared, selections, onChange }: StreamTableProps
       }
       return after;
     });
+  const setModes = (mode: Mode | "proposed" | "") => {
+    if (mode === "") return;
+    const { selections: next, left } = allInMode(found, selections, mode, prepared);
+    onChange(() => next);
+    const done = chosenHere - left;
+    if (left === 0) tell.done(`${plural(done, "stream")} set.`);
+    else
+      tell.done(
+        `${plural(done, "stream")} set. ${plural(left, "stream")} cannot be read so, for want of a key or a cursor: as before.`,
+      );
+  };
+  const { isBusy: isLooking, act } = useAct();
+  const look = () => act(async () => onLook?.());
   return (
     <div className="stack" style={{ gap: "0.75rem" }}>
       <div
@@ -106,6 +123,30 @@ export function StreamTable({ prepared, selections, onChange }: StreamTableProps
         <span className="dim" aria-live="polite">
           {count(selections.size)} of {count(streams.length)} chosen
         </span>
+        <div className="grow" />
+        {chosenHere > 1 ? (
+          <NativeSelect
+            aria-label={`How the ${count(chosenHere)} ${search.trim() === "" ? "chosen" : "found"} are read`}
+            size="xs"
+            value=""
+            data={[
+              {
+                value: "",
+                label: `Set how ${search.trim() === "" ? "all" : "all found"} are read…`,
+              },
+              { value: "proposed", label: "As proposed for each" },
+              ...Object.entries(modes)
+                .filter(([value]) => value !== "full_refresh append_dedup")
+                .map(([value, label]) => ({ value, label })),
+            ]}
+            onChange={(event) => setModes(event.currentTarget.value as Mode | "proposed" | "")}
+          />
+        ) : null}
+        {onLook === undefined ? null : (
+          <Button size="xs" variant="default" loading={isLooking} onClick={() => void look()}>
+            Ask the source again
+          </Button>
+        )}
       </div>
       <section
         className="streams"
@@ -257,81 +298,5 @@ function Cursor({
         <option key={cursor}>{cursor}</option>
       ))}
     </select>
-  );
-}
-
-function StreamDetail({
-  stream,
-  selection,
-  onChange,
-  onClose,
-}: {
-  readonly stream: CatalogStream;
-  readonly selection: Selection;
-  readonly onChange: (selection: Selection) => void;
-  readonly onClose: () => void;
-}) {
-  const columns = columnsOf(stream);
-  const key = primaryKeyOf(stream, selection).map((path) => path.join("."));
-  const chosen = selection.selected_fields ?? columns;
-  // Without them rows could not be told apart, or found again.
-  const needed = [...key, ...(selection.cursor_field ?? [])];
-  const setColumns = (next: readonly string[]) =>
-    onChange({
-      ...selection,
-      selected_fields: next.length === columns.length ? null : [...next],
-    });
-  return (
-    <Modal opened onClose={onClose} title={<bdi>{stream.name}</bdi>} size="lg">
-      <div className="stack">
-        {stream.source_defined_primary_key.length > 0 ? (
-          <span>
-            <span className="dim">Key, as the source has it: </span>
-            {key.join(", ")}
-          </span>
-        ) : (
-          <MultiSelect
-            label="Key"
-            description="The columns by which a row is known."
-            data={columns}
-            value={key}
-            onChange={(next) =>
-              onChange({ ...selection, primary_key: next.map((column) => [column]) })
-            }
-            searchable
-          />
-        )}
-        <Checkbox
-          label="All columns"
-          checked={chosen.length === columns.length}
-          indeterminate={chosen.length < columns.length}
-          onChange={(event) =>
-            setColumns(
-              event.currentTarget.checked ? columns : columns.filter((one) => needed.includes(one)),
-            )
-          }
-        />
-        <div className="cards" style={{ gap: "0.6rem" }}>
-          {columns.map((column) => (
-            <Checkbox
-              key={column}
-              label={<bdi>{column}</bdi>}
-              checked={chosen.includes(column)}
-              disabled={needed.includes(column)}
-              onChange={(event) =>
-                setColumns(
-                  columns.filter((one) =>
-                    one === column ? event.currentTarget.checked : chosen.includes(one),
-                  ),
-                )
-              }
-            />
-          ))}
-        </div>
-        <div>
-          <Button onClick={onClose}>Done</Button>
-        </div>
-      </div>
-    </Modal>
   );
 }
