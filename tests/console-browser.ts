@@ -14,6 +14,7 @@ import { buildConsole } from "../build/console.ts";
 import { createLinkCode } from "../control/contract/ids.ts";
 import { createServer } from "../control/http/server.ts";
 import { createSession } from "../control/members/sessions.ts";
+import type { NetworkSeams } from "../runtime/host.ts";
 import { findChromium } from "../simulators/authorization/chromium.ts";
 import { sharedAuthority } from "../simulators/certificates.ts";
 import { startMailer } from "../simulators/mailer/mailer.ts";
@@ -131,28 +132,33 @@ async function openDoor() {
 
 export type ConsoleInBrowser = Awaited<ReturnType<typeof startConsole>>;
 
-/** @param executable the browser's */
-export async function startConsole(executablePath: string) {
-  const folder = await mkdtemp(join(tmpdir(), "console-"));
-  const door = await openDoor();
-  const { url } = door;
+/** The providers that its connectors ask, and what leads a connection to each of them. */
+async function startProviders(url: string) {
   const authority = await sharedAuthority();
-  const [, mailer, social, webhook] = await Promise.all([
-    buildConsole(folder),
+  const [mailer, social, webhook] = await Promise.all([
     startMailer({ authority, seed: 5, campaigns: 6, lists: 2, subscribersPerList: 40 }),
     startSocial({ authority, brands: 2, redirectUri: `${url}/connected` }),
     startWebhook({ authority }),
   ]);
   const providerOf = (host: string) =>
     host === mailer.hostname ? mailer : host.endsWith("zoho.com") ? social : webhook;
-  const api = await startTestControl({
+  const seams: NetworkSeams = {
+    ca: authority.caPem,
+    resolve: (host) => providerOf(host).seams.resolve(host),
+    dial: (target) => providerOf(target.host).seams.dial(target),
+  };
+  const close = () => Promise.all([mailer, social, webhook].map((one) => one.close()));
+  return { mailer, social, webhook, seams, close };
+}
+
+type Providers = Awaited<ReturnType<typeof startProviders>>;
+type Api = Awaited<ReturnType<typeof startTestControl>>;
+
+const startApi = ({ mailer, social, seams }: Providers, folder: string) =>
+  startTestControl({
     jobs: "run",
     sandbox: "inline",
-    seams: {
-      ca: authority.caPem,
-      resolve: (host) => providerOf(host).seams.resolve(host),
-      dial: (target) => providerOf(target.host).seams.dial(target),
-    },
+    seams,
     settings: {
       network: { approvedHosts: [mailer.hostname], allowNetworks: [] },
       warehouses: join(folder, "warehouses"),
@@ -165,52 +171,38 @@ export async function startConsole(executablePath: string) {
       },
     },
   });
-  let server: ReturnType<typeof createServer> | undefined;
-  const start = async () => {
-    server = createServer(api.control, { console: folder });
-    await server.listen({ host: "127.0.0.1", port: 0 });
-    door.leadTo((server.server.address() as AddressInfo).port);
-  };
-  const stop = async () => {
-    door.leadTo(undefined);
-    server?.server.closeAllConnections();
-    await server?.close();
-  };
-  await start();
-  const browser: Browser = await chromium.launch({
-    executablePath,
-    args: [
-      "--no-sandbox",
-      `--host-resolver-rules=MAP accounts.zoho.com 127.0.0.1:${social.tokenPort}`,
-    ],
-  });
 
-  /** A page of a browser of the test's own, and everything that it complained about. */
-  const open = async (options: Parameters<Browser["newContext"]>[0] = {}) => {
-    const context = await browser.newContext({
-      viewport: { width: 1440, height: 900 },
-      ignoreHTTPSErrors: true,
-      ...options,
-    });
-    onTestFinished(() => context.close());
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on("console", (message) => {
-      if (message.type() === "error" && !isOfBrowser(message.text()))
-        complaints.push(message.text());
-    });
-    page.on("pageerror", (error) => complaints.push(error.message));
-    return { context, page, complaints };
-  };
-  const link = async (userId: string = api.first.users.admin): Promise<string> => {
-    const code = createLinkCode();
-    await createSession(
-      api.db,
-      { userId, client: "cli", token: code, lifetimeMs: 900_000 },
-      new Date(),
-    );
-    return `${url}/#/sign-in/${code}`;
-  };
+/** A page of a browser of the test's own, and everything that it complained about. */
+async function openPage(browser: Browser, options: Parameters<Browser["newContext"]>[0] = {}) {
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    ignoreHTTPSErrors: true,
+    ...options,
+  });
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" && !isOfBrowser(message.text())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  return { context, page, complaints };
+}
+
+/** Rows of a table in a DuckDB file that a destination of this name has written. */
+async function countRows(warehouses: string, file: string, table: string): Promise<number> {
+  const files = await readdir(warehouses, { recursive: true });
+  const path = join(warehouses, files.find((name) => name.endsWith(`${file}.duckdb`)) ?? "");
+  const database = await DuckDBInstance.create(path, { access_mode: "READ_ONLY" });
+  const connection = await database.connect();
+  const found = await connection.runAndReadAll(`SELECT count(*) FROM ${table}`);
+  connection.closeSync();
+  database.closeSync();
+  return Number(found.getRows()[0]?.[0]);
+}
+
+/** What tests do over the API, for pages to show. */
+function createApiUser(api: Api, mailer: Providers["mailer"]) {
   /** The data of a request that must succeed. */
   const must = async (...[method, path, options]: Parameters<typeof api.call>) => {
     const answer = await api.call(method, path, options);
@@ -219,35 +211,6 @@ export async function startConsole(executablePath: string) {
   };
   return {
     must,
-    api,
-    mailer,
-    social,
-    webhook,
-    url,
-    folder,
-    open,
-    link,
-    start,
-    stop,
-    /** A page of somebody who has signed in, at the address behind the #. */
-    async signedIn(userId?: string) {
-      const opened = await open();
-      await opened.page.goto(await link(userId));
-      await opened.page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
-      return opened;
-    },
-    /** Rows of a table in a DuckDB file that a destination of this name has written. */
-    async countRows(file: string, table: string): Promise<number> {
-      const warehouses = join(folder, "warehouses");
-      const files = await readdir(warehouses, { recursive: true });
-      const path = join(warehouses, files.find((name) => name.endsWith(`${file}.duckdb`)) ?? "");
-      const database = await DuckDBInstance.create(path, { access_mode: "READ_ONLY" });
-      const connection = await database.connect();
-      const found = await connection.runAndReadAll(`SELECT count(*) FROM ${table}`);
-      connection.closeSync();
-      database.closeSync();
-      return Number(found.getRows()[0]?.[0]);
-    },
     /** A source, a destination and a pipeline of the mailer's, made over the API. */
     async makePipeline(of: string): Promise<{
       readonly source: string;
@@ -292,12 +255,74 @@ export async function startConsole(executablePath: string) {
       );
       return job.job_id;
     },
+  };
+}
+
+/** @param executable the browser's */
+export async function startConsole(executablePath: string) {
+  const folder = await mkdtemp(join(tmpdir(), "console-"));
+  const door = await openDoor();
+  const { url } = door;
+  const [, providers] = await Promise.all([buildConsole(folder), startProviders(url)]);
+  const { mailer, social, webhook } = providers;
+  const api = await startApi(providers, folder);
+  let server: ReturnType<typeof createServer> | undefined;
+  const start = async () => {
+    server = createServer(api.control, { console: folder });
+    await server.listen({ host: "127.0.0.1", port: 0 });
+    door.leadTo((server.server.address() as AddressInfo).port);
+  };
+  const stop = async () => {
+    door.leadTo(undefined);
+    server?.server.closeAllConnections();
+    await server?.close();
+  };
+  await start();
+  const browser: Browser = await chromium.launch({
+    executablePath,
+    args: [
+      "--no-sandbox",
+      `--host-resolver-rules=MAP accounts.zoho.com 127.0.0.1:${social.tokenPort}`,
+    ],
+  });
+
+  const open = (options?: Parameters<Browser["newContext"]>[0]) => openPage(browser, options);
+  const link = async (userId: string = api.first.users.admin): Promise<string> => {
+    const code = createLinkCode();
+    await createSession(
+      api.db,
+      { userId, client: "cli", token: code, lifetimeMs: 900_000 },
+      new Date(),
+    );
+    return `${url}/#/sign-in/${code}`;
+  };
+  return {
+    ...createApiUser(api, mailer),
+    api,
+    mailer,
+    social,
+    webhook,
+    url,
+    folder,
+    open,
+    link,
+    start,
+    stop,
+    /** A page of somebody who has signed in, at the address behind the #. */
+    async signedIn(userId?: string) {
+      const opened = await open();
+      await opened.page.goto(await link(userId));
+      await opened.page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+      return opened;
+    },
+    /** Rows of a table in a DuckDB file that a destination of this name has written. */
+    countRows: (file: string, table: string) => countRows(join(folder, "warehouses"), file, table),
     async [Symbol.asyncDispose]() {
       await browser.close();
       await stop();
       await door.close();
       await api[Symbol.asyncDispose]();
-      await Promise.all([mailer, social, webhook].map((one) => one.close()));
+      await providers.close();
       await rm(folder, { recursive: true, force: true });
     },
   };

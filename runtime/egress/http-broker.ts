@@ -28,16 +28,17 @@ import {
   isSameOrigin,
   mintingPlaces,
 } from "./placeholder-access.ts";
+import type { PlaceholderRegistry } from "./placeholders.ts";
 import { unlimited } from "./rate-limit.ts";
 import { checkHeaders } from "./request-headers.ts";
 import { declaredUrl, isUnder, portOf, requestUrl, resolveBaseUrl } from "./request-url.ts";
 import { acceptEncoding, createCookieWatch, defaultMaxResponseBytes } from "./response.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
 import { createRotatingTokens, tokenErrorStatuses } from "./rotating-tokens.ts";
-import { createSendQueue, type SendQueue } from "./send-queue.ts";
+import { createSendQueue, type SendQueue, type SendQueueOptions } from "./send-queue.ts";
 import { shareRateLimiter } from "./shared-limiter.ts";
 import { createCallSigner } from "./sign-jwt.ts";
-import { createTransport, type TransportRequest } from "./transport.ts";
+import { createTransport, type TransportOptions, type TransportRequest } from "./transport.ts";
 import { createWaitReport } from "./waiting.ts";
 
 export const defaultHttpLimits: HttpLimits = {
@@ -134,28 +135,15 @@ export function createHttpBroker(options: BrokerOptions): Broker {
   const attempt = createAttempt({ auth, tokens, queue, writer, fill });
 
   const signCall = createCallSigner(placeholders);
-  const places = mintingPlaces(declaration.placeholders, config, spec, settings).flatMap(
-    ({ url, rotates }) => (rotates ? [{ url, rotates }] : []),
-  );
-  // While tokens are asked for others wait who have this account, in other processes too: that
-  // request stands in no line.
-  const tokenTransport = createTransport({
-    ...{ settings, seams, port: portOf(base), isLocal, connections: 1 },
-    limits: { ...limits, totalTimeoutMs: Math.min(limits.totalTimeoutMs, tokenTimeoutMs) },
-  });
-  const tokenQueue = createSendQueue({
-    ...shared,
-    slots: createSlots(1),
-    limiter: unlimited,
-    transport: tokenTransport,
-  });
-  const renew = createAttempt({ auth, tokens, queue: tokenQueue, writer, fill });
-  const rotating =
+  const renewals =
     placeholders &&
-    createRotatingTokens({
-      ...{ config, placeholders, secrets, clock, places },
-      ...{ retry: policy, closing: closing.signal, store: options.tokens },
-      send: (plain, signal, sending) => renew(plain, tokenErrorStatuses, signal, sending),
+    openRenewals(options, declaration, placeholders, {
+      network: { settings, seams, port: portOf(base), isLocal },
+      limits,
+      shared,
+      attempt: { auth, tokens, writer, fill },
+      retry: policy,
+      closing: closing.signal,
     });
 
   async function request(
@@ -167,8 +155,8 @@ export function createHttpBroker(options: BrokerOptions): Broker {
     const call = signCall(given);
     const plain = toPlainRequest(call);
     if (call.renewal !== undefined) {
-      if (!rotating) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: noRenewals });
-      return await rotating.answer(plain, call.renewal, callerSignal);
+      if (!renewals) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: noRenewals });
+      return await renewals.answer(plain, call.renewal, callerSignal);
     }
     const accept = call.accept ?? [];
     const again = call.again && {
@@ -197,19 +185,67 @@ export function createHttpBroker(options: BrokerOptions): Broker {
       });
     },
     get requestCount() {
-      return queue.requestCount + tokenQueue.requestCount;
+      return queue.requestCount + (renewals?.requestCount ?? 0);
     },
     async close() {
       if (!closing.signal.aborted) release();
       closing.abort();
       await tokens?.close();
-      await rotating?.settled();
-      await Promise.all([transport.close(), tokenTransport.close()]);
+      await renewals?.settled();
+      await Promise.all([transport.close(), renewals?.close()]);
     },
   };
 }
 
 const noRenewals = "this connector declares no refresh token that changes";
+
+interface RenewalParts {
+  readonly network: Pick<TransportOptions, "settings" | "seams" | "port" | "isLocal">;
+  readonly limits: HttpLimits;
+  readonly shared: Pick<SendQueueOptions, "waiting" | "readOutcome" | "watchCookies" | "onRequest">;
+  readonly attempt: Omit<AttemptParts, "queue">;
+  readonly retry: RetryPolicy;
+  readonly closing: AbortSignal;
+}
+
+/**
+ * Refresh tokens that change with each use. While tokens are asked for others wait who have this
+ * account, in other processes too: that request stands in no line.
+ */
+function openRenewals(
+  { config, spec, secrets, clock, settings, tokens }: BrokerOptions,
+  declaration: HttpEgress,
+  placeholders: PlaceholderRegistry,
+  { network, limits, shared, attempt, retry, closing }: RenewalParts,
+) {
+  const places = mintingPlaces(declaration.placeholders, config, spec, settings).flatMap(
+    ({ url, rotates }) => (rotates ? [{ url, rotates }] : []),
+  );
+  const transport = createTransport({
+    ...network,
+    connections: 1,
+    limits: { ...limits, totalTimeoutMs: Math.min(limits.totalTimeoutMs, tokenTimeoutMs) },
+  });
+  const queue = createSendQueue({
+    ...shared,
+    slots: createSlots(1),
+    limiter: unlimited,
+    transport,
+  });
+  const renew = createAttempt({ ...attempt, queue });
+  const { answer, settled } = createRotatingTokens({
+    ...{ config, placeholders, secrets, clock, places, retry, closing, store: tokens },
+    send: (plain, signal, sending) => renew(plain, tokenErrorStatuses, signal, sending),
+  });
+  return {
+    answer,
+    settled,
+    get requestCount() {
+      return queue.requestCount;
+    },
+    close: () => transport.close(),
+  };
+}
 
 /** Calls as requests: below the base URL, with the declared headers, not yet signed. */
 function createRequestMaker(

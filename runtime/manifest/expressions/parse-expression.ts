@@ -2,9 +2,9 @@
  * Expressions as trees. What the subset has not is refused by name, when the manifest is loaded.
  */
 
-import { invalid, Unsupported } from "../document/invalid.ts";
 import { type Expression, variableNames } from "./expression.ts";
 import { argumentIndex, type CallKind, callNames } from "./functions.ts";
+import { createTokenReader, isWord, type TokenReader } from "./token-reader.ts";
 import type { Token } from "./tokens.ts";
 import { comparingTests, testNames } from "./value-tests.ts";
 
@@ -14,7 +14,6 @@ const constants: ReadonlyMap<string, boolean | null> = new Map([
   ...["none", "None"].map((name) => [name, null] as const),
 ]);
 const comparisons = ["==", "!=", "<", ">", "<=", ">="];
-const maxDepth = 50;
 /** An argument that is left out. */
 const nothing: Expression = { kind: "constant", value: undefined };
 
@@ -24,46 +23,17 @@ export function parseExpression(
   path: string,
   locals: ReadonlySet<string> = new Set(),
 ): Expression {
-  let at = 0;
-  let depth = 0;
-  const fault = (problem: string) => invalid(path, `holds an expression that ${problem}`);
-  const peek = (text: string) => {
-    const token = tokens[at];
-    return token !== undefined && "text" in token && token.text === text;
-  };
-  const take = (...texts: string[]): string | undefined => {
-    const found = texts.find(peek);
-    if (found !== undefined) at++;
-    return found;
-  };
-  const expect = (text: string) => {
-    if (!take(text)) throw fault(`lacks "${text}"`);
-  };
-  const name = (): string => {
-    const token = tokens[at++];
-    if (token?.kind !== "name") throw fault("lacks a name");
-    return token.text;
-  };
-  const known = (kind: string, one: string, names: readonly string[]) => {
-    if (names.includes(one)) return one;
-    throw new Unsupported(
-      path,
-      `holds an expression that uses the ${kind} ${one}, which is not supported`,
-    );
-  };
+  const reader = createTokenReader(tokens, path);
+  const { peek, take, expect, fault, name, known, deeper } = reader;
 
-  const choice = (): Expression => {
-    if (++depth > maxDepth) throw fault(`is nested deeper than ${maxDepth} levels`);
-    const yes = either();
-    let result = yes;
-    if (take("if")) {
+  const choice = (): Expression =>
+    deeper(() => {
+      const yes = either();
+      if (!take("if")) return yes;
       const condition = either();
       const no: Expression = take("else") ? choice() : { kind: "constant", value: "" };
-      result = { kind: "choice", condition, yes, no };
-    }
-    depth--;
-    return result;
-  };
+      return { kind: "choice", condition, yes, no };
+    });
   const chain = (next: () => Expression, ...operators: string[]): Expression => {
     let left = next();
     for (let operator = take(...operators); operator; operator = take(...operators))
@@ -74,17 +44,14 @@ export function parseExpression(
   const both = () => chain(negation, "and");
   const negation = (): Expression => {
     if (!take("not")) return comparison();
-    if (++depth > maxDepth) throw fault(`is nested deeper than ${maxDepth} levels`);
-    const of = negation();
-    depth--;
-    return { kind: "not", of };
+    return { kind: "not", of: deeper(negation) };
   };
   const comparison = (): Expression => {
     let left = sum();
     let all: Expression | undefined;
     for (;;) {
-      const isNot = peek("not") && isWord(tokens[at + 1], "in");
-      if (isNot) at++;
+      const isNot = peek("not") && isWord(reader.next(1), "in");
+      if (isNot) reader.skip();
       const operator = take(...comparisons, "in");
       if (!operator) return all ?? left;
       const right = sum();
@@ -102,9 +69,7 @@ export function parseExpression(
   const signed = (): Expression => {
     const sign = take("+", "-");
     if (!sign) return reached(primary());
-    if (++depth > maxDepth) throw fault(`is nested deeper than ${maxDepth} levels`);
-    const of = signed();
-    depth--;
+    const of = deeper(signed);
     return reached(sign === "-" ? { kind: "minus", of } : of);
   };
   const filtered = (start: Expression): Expression => {
@@ -112,13 +77,15 @@ export function parseExpression(
     for (;;) {
       if (take("|")) {
         const filter = known("filter", name(), callNames.filter);
-        const args = take("(") ? callArguments("filter", filter, [value]) : [value];
+        const args = take("(") ? argumentsOf("filter", filter, [value]) : [value];
         value = { kind: "call", what: "filter", name: filter, args };
       } else if (take("is")) {
         const isNot = take("not") !== undefined;
         const called = known("test", name(), testNames);
         const isComparing = comparingTests.includes(called);
-        const args = isComparing ? [take("(") ? (list(")")[0] ?? nothing) : primary()] : [];
+        const args = isComparing
+          ? [take("(") ? (parseItems(reader, choice, ")")[0] ?? nothing) : primary()]
+          : [];
         const test: Expression = { kind: "test", name: called, of: value, args };
         value = isNot ? { kind: "not", of: test } : test;
       } else return value;
@@ -128,66 +95,30 @@ export function parseExpression(
     let value = start;
     for (;;) {
       if (take(".")) {
-        const token = tokens[at];
-        if (token?.kind === "number") at++;
+        const token = reader.next();
+        if (token?.kind === "number") reader.skip();
         const key = token?.kind === "number" ? String(token.value) : name();
         if (take("(")) {
           const method = known("method", key, callNames.method);
-          const args = callArguments("method", method, [value]);
+          const args = argumentsOf("method", method, [value]);
           value = { kind: "call", what: "method", name: method, args };
-        } else value = { kind: "item", of: value, key: keyOf(key) };
+        } else value = { kind: "item", of: value, key: keyOf(key, reader) };
       } else if (take("[")) {
         const key = peek(":") ? undefined : choice();
         if (!key || peek(":")) {
-          value = slice(value, key);
+          value = parseSlice(reader, choice, value, key);
           continue;
         }
         expect("]");
         const isText = key.kind === "constant" && typeof key.value === "string";
-        value = { kind: "item", of: value, key: isText ? keyOf(String(key.value)) : key };
+        value = { kind: "item", of: value, key: isText ? keyOf(String(key.value), reader) : key };
       } else return value;
     }
   };
-  const slice = (of: Expression, from: Expression | undefined): Expression => {
-    const bounds: (Expression | undefined)[] = [from];
-    while (bounds.length < 3 && take(":"))
-      bounds.push(peek(":") || peek("]") ? undefined : choice());
-    expect("]");
-    return { kind: "slice", of, bounds };
-  };
-  /** Objects have no insides here; who reaches for them is told so. */
-  const keyOf = (key: string): Expression => {
-    if (key.startsWith("__") || key === "constructor" || key === "prototype")
-      throw fault(`reaches for "${key}"`);
-    return { kind: "constant", value: /^\d+$/.test(key) ? Number(key) : key };
-  };
-  const list = (end: string): Expression[] => {
-    const items: Expression[] = [];
-    while (!take(end)) {
-      items.push(choice());
-      if (!peek(end)) expect(",");
-    }
-    return items;
-  };
-  /** Arguments by their place, or by the name that the function gives the place. */
-  const callArguments = (what: CallKind, called: string, given: Expression[]): Expression[] => {
-    const args = [...given];
-    while (!take(")")) {
-      const token = tokens[at];
-      if (token?.kind === "name" && isWord(tokens[at + 1], "=")) {
-        const index = argumentIndex(what, called, token.text);
-        if (index === undefined)
-          throw fault(`names the argument ${token.text} of ${called}, which is not supported`);
-        at += 2;
-        while (args.length < index) args.push(nothing);
-        args[index] = choice();
-      } else args.push(choice());
-      if (!peek(")")) expect(",");
-    }
-    return args;
-  };
+  const argumentsOf = (...call: [what: CallKind, called: string, given: readonly Expression[]]) =>
+    parseArguments(reader, choice, ...call);
   const primary = (): Expression => {
-    const token = tokens[at++];
+    const token = reader.skip();
     if (!token) throw fault("ends too soon");
     if (token.kind === "text" || token.kind === "number")
       return { kind: "constant", value: token.value };
@@ -198,34 +129,92 @@ export function parseExpression(
         expect(")");
         return inner;
       }
-      return { kind: "list", items: [inner, ...list(")")] };
+      return { kind: "list", items: [inner, ...parseItems(reader, choice, ")")] };
     }
-    if (token.text === "[") return { kind: "list", items: list("]") };
-    if (token.text === "{") {
-      const entries: [Expression, Expression][] = [];
-      while (!take("}")) {
-        const key = choice();
-        expect(":");
-        entries.push([key, choice()]);
-        if (!peek("}")) expect(",");
-      }
-      return { kind: "map", entries };
-    }
+    if (token.text === "[") return { kind: "list", items: parseItems(reader, choice, "]") };
+    if (token.text === "{") return parseMap(reader, choice);
     if (token.kind !== "name") throw fault(`has "${token.text}" where a value belongs`);
     const constant = constants.get(token.text);
     if (constant !== undefined) return { kind: "constant", value: constant };
     if (take("(")) {
       const macro = known("macro", token.text, callNames.macro);
-      return { kind: "call", what: "macro", name: macro, args: callArguments("macro", macro, []) };
+      return { kind: "call", what: "macro", name: macro, args: argumentsOf("macro", macro, []) };
     }
     if (locals.has(token.text)) return { kind: "variable", name: token.text };
     return { kind: "variable", name: known("variable", token.text, variableNames) };
   };
 
   const result = choice();
-  if (at < tokens.length) throw fault("goes on where it should end");
+  if (reader.next()) throw fault("goes on where it should end");
   return result;
 }
 
-const isWord = (token: Token | undefined, text: string) =>
-  token !== undefined && "text" in token && token.text === text;
+type ParseOne = () => Expression;
+
+/** Arguments by their place, or by the name that the function gives the place. */
+function parseArguments(
+  { peek, take, expect, next, skip, fault }: TokenReader,
+  parseOne: ParseOne,
+  what: CallKind,
+  called: string,
+  given: readonly Expression[],
+): Expression[] {
+  const args = [...given];
+  while (!take(")")) {
+    const token = next();
+    if (token?.kind === "name" && isWord(next(1), "=")) {
+      const index = argumentIndex(what, called, token.text);
+      if (index === undefined)
+        throw fault(`names the argument ${token.text} of ${called}, which is not supported`);
+      skip(2);
+      while (args.length < index) args.push(nothing);
+      args[index] = parseOne();
+    } else args.push(parseOne());
+    if (!peek(")")) expect(",");
+  }
+  return args;
+}
+
+function parseItems(
+  { peek, take, expect }: TokenReader,
+  parseOne: ParseOne,
+  end: string,
+): Expression[] {
+  const items: Expression[] = [];
+  while (!take(end)) {
+    items.push(parseOne());
+    if (!peek(end)) expect(",");
+  }
+  return items;
+}
+
+function parseMap({ peek, take, expect }: TokenReader, parseOne: ParseOne): Expression {
+  const entries: [Expression, Expression][] = [];
+  while (!take("}")) {
+    const key = parseOne();
+    expect(":");
+    entries.push([key, parseOne()]);
+    if (!peek("}")) expect(",");
+  }
+  return { kind: "map", entries };
+}
+
+function parseSlice(
+  { peek, take, expect }: TokenReader,
+  parseOne: ParseOne,
+  of: Expression,
+  from: Expression | undefined,
+): Expression {
+  const bounds: (Expression | undefined)[] = [from];
+  while (bounds.length < 3 && take(":"))
+    bounds.push(peek(":") || peek("]") ? undefined : parseOne());
+  expect("]");
+  return { kind: "slice", of, bounds };
+}
+
+/** Objects have no insides here; who reaches for them is told so. */
+function keyOf(key: string, { fault }: TokenReader): Expression {
+  if (key.startsWith("__") || key === "constructor" || key === "prototype")
+    throw fault(`reaches for "${key}"`);
+  return { kind: "constant", value: /^\d+$/.test(key) ? Number(key) : key };
+}
