@@ -7,6 +7,7 @@ import { appendAudit, toEntry } from "../door/audit.ts";
 import { compileOperation } from "../door/compile.ts";
 import { toControlError } from "../door/to-control-error.ts";
 import type { Tables } from "../store/tables.ts";
+import { changesOf, type ProposedChanges } from "./changes.ts";
 import { auditBySystem, discard } from "./close.ts";
 import { withLease } from "./lease.ts";
 import { type Occasion, type OpenProposal, revalidate } from "./revalidate.ts";
@@ -20,6 +21,8 @@ export interface Execution {
   /** Undefined: the request could not even be made anew; `failure` says why. */
   readonly proposal?: OpenProposal | undefined;
   readonly prepared?: unknown | undefined;
+  /** The differences from how things are now, field by field: afterwards there are none. */
+  readonly changes?: ProposedChanges | undefined;
   readonly failure?: ControlError | undefined;
 }
 
@@ -37,12 +40,13 @@ export async function prepare(
   try {
     opened ??= await revalidate(occasion, row);
     const { operation, ctx, input, found } = opened;
+    const changes = await changesOf(ctx, operation, row);
     const prepared = await withLease(services, row, async () => {
       if (operation.effect === "compute") return await operation.run(ctx, input, found);
       if (row.is_held || !operation.prepare) return found;
       return await operation.prepare(ctx, input, found);
     });
-    return { row, occasion, proposal: opened, prepared };
+    return { row, occasion, proposal: opened, prepared, changes };
   } catch (thrown) {
     const failure = toControlError(thrown, services.log, { approval_id: row.id });
     return { row, occasion, failure, proposal: opened };
@@ -74,6 +78,7 @@ export async function settle(tx: Transaction<Tables>, execution: Execution): Pro
           : compileOperation(proposal.operation).stringify(
               keptData(proposal.operation, effect.data),
             ),
+      changes: isFailure || !execution.changes ? null : JSON.stringify(execution.changes),
       error: isFailure ? JSON.stringify(toError(effect)) : null,
     })
     .where("id", "=", row.id)

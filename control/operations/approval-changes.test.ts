@@ -70,7 +70,7 @@ describe("what a proposal would change", () => {
 
   test.each(
     proposable.map((operation) => [operation.id, operation] as const),
-  )("of %s is told without its secrets, and nothing is left of it once it is carried out", async (_id, operation) => {
+  )("of %s is told without its secrets, and leaves nothing to change once it is carried out", async (_id, operation) => {
     const request = await arrange(operation.id);
     const id = await propose(operation, request);
     const told = await changesOf(id, request);
@@ -85,6 +85,14 @@ describe("what a proposal would change", () => {
     const open = told.changes.filter((one) => !one.is_secret);
     const done = await approve(id, request);
     expect(done.body.data.status).toBe("executed");
+    // Whoever reads it later sees what it has changed, …
+    expect((await changesOf(id, request)).changes).toEqual(told.changes);
+    // … which is all that there is now.
+    await world.api.db
+      .updateTable("approvals")
+      .set({ changes: null })
+      .where("id", "=", id)
+      .execute();
     const left = (await changesOf(id, request)).changes.filter((one) => !one.is_secret);
     expect({ id: operation.id, left }).toEqual({ id: operation.id, left: [] });
     if (!isNothing && operation.id !== "credential.update") expect(open.length).toBeGreaterThan(0);
@@ -127,6 +135,19 @@ describe("what a proposal would change", () => {
       after: null,
       is_secret: true,
     });
+  });
+
+  test("of a deletion still says what was deleted, once it is gone", async () => {
+    const request = await arrange("source.delete");
+    const id = await propose(operationOf("source.delete"), request);
+    const told = await changesOf(id, request);
+    expect((await approve(id, request)).body.data.status).toBe("executed");
+    const later = await changesOf(id, request);
+    expect(later.changes).toEqual(told.changes);
+    expect(later.changes).toContainEqual(
+      expect.objectContaining({ path: ["name"], change: "remove", before: expect.any(String) }),
+    );
+    expect([later.is_stale, later.problem]).toEqual([false, null]);
   });
 
   test("replaces a schedule as a whole", async () => {

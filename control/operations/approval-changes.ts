@@ -1,6 +1,6 @@
 /** The changes that a proposal would make, for who decides about it. */
 import { Type } from "typebox";
-import { changesOf } from "../approvals/changes.ts";
+import { changesOf, type ProposedChanges } from "../approvals/changes.ts";
 import { expireDue } from "../approvals/close.ts";
 import { findProposable } from "../approvals/revalidate.ts";
 import { selectVisible } from "../approvals/rows.ts";
@@ -26,7 +26,7 @@ export const getApprovalChanges = defineRead({
   path: "/approvals/{approval_id}/changes",
   summary: "Get what a proposal would change",
   description:
-    "Field by field, beside how it is now: what does not differ is left out. Of what begins something (`run`), the fields are what it is begun with. A stale proposal cannot be carried out any more.",
+    "Field by field, beside how it is now, or, of one that was carried out, beside how it was then: what does not differ is left out. Of what begins something (`run`), the fields are what it is begun with. A stale proposal cannot be carried out any more.",
   permission: "read",
   params: StrictObject({ approval_id: IdInput("The approval.") }),
   query: StrictObject(workspaceInput),
@@ -50,8 +50,9 @@ export const getApprovalChanges = defineRead({
     await expireDue(ctx.services, ctx.workspaceId);
     const row = await selectVisible(ctx).where("id", "=", params.approval_id).executeTakeFirst();
     if (!row) throw notFound("approval", params.approval_id);
-    const operation = findProposable(ctx.services, row);
-    const { kind, changes, stale, current_version } = await changesOf(ctx, operation, row);
+    const { kind, changes, stale, current_version } =
+      (row.changes as unknown as ProposedChanges | null) ??
+      (await changesOf(ctx, findProposable(ctx.services, row), row));
     return {
       approval_id: row.id,
       status: row.status,

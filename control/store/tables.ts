@@ -703,6 +703,8 @@ export interface Tables {
     lease_id: string | null;
     lease_until: Date | null;
     result: JsonOrNull<Record<string, unknown>>;
+    /** What it was about to change when it was carried out; null: it was not. */
+    changes: JsonOrNull<Record<string, unknown>>;
     error: JsonOrNull<{ readonly code: string; readonly reason: string; readonly message: string }>;
   };
   /** Only what differs from the default has a row. */
@@ -794,6 +796,7 @@ export interface Tables {
     url: string;
     /** Null: all. */
     event_types: JsonOrNull<readonly EventType[]>;
+    format: Generated<"event" | "slack">;
     status: "enabled" | "disabled";
     disabled_reason: DisabledReason | null;
     created_at: Date;

@@ -23,6 +23,8 @@ import * as replicationLag from "./0025-replication-lag.ts";
 import * as imageConnectors from "./0027-image-connectors.ts";
 import * as connectorReports from "./0028-connector-reports.ts";
 import * as connectorVersions from "./0029-connector-versions.ts";
+import * as webhookFormats from "./0030-webhook-formats.ts";
+import * as approvalChanges from "./0031-approval-changes.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-control": control,
@@ -48,4 +50,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0027-image-connectors": imageConnectors,
   "0028-connector-reports": connectorReports,
   "0029-connector-versions": connectorVersions,
+  "0030-webhook-formats": webhookFormats,
+  "0031-approval-changes": approvalChanges,
 };
