@@ -1,5 +1,6 @@
 /** Ten mixed columns into DuckDB, PostgreSQL, JSON lines and Parquet, beside the field's movers. */
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
+import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import type { PostgresDatabase } from "../../simulators/postgres-server.ts";
 import { compare, printComparison, type Way } from "./measure.ts";
@@ -29,6 +30,9 @@ export async function benchMovers(world: World, rowCount: number, rounds: number
   const sling = (target: string, object: string) =>
     `SLING_HOME_DIR=${quoted(world.folder)} BENCH_SOURCE=${quoted(`${source.url}?sslmode=disable`)} ${target} ${peer("bin/sling")} run --src-conn BENCH_SOURCE --src-stream public.mixed ${object} --mode full-refresh >/dev/null 2>&1`;
 
+  // A build has no types: stripping the driver's at each start is no work of svc's.
+  const driver = here("../dist/bench-sync-run.mjs");
+  await writeFile(driver, stripTypeScriptTypes(await readFile(here("sync-run.ts"), "utf8")));
   const intoPostgres = async () => {
     const target = await world.createDatabase();
     const request = {
@@ -37,7 +41,7 @@ export async function benchMovers(world: World, rowCount: number, rounds: number
     };
     const file = join(world.folder, `${target.name}.json`);
     await writeFile(file, JSON.stringify(request));
-    return `${node} ${quoted(here("sync-run.ts"))} "$(cat ${quoted(file)})" >/dev/null`;
+    return `${node} ${quoted(driver)} "$(cat ${quoted(file)})" >/dev/null`;
   };
   const psqlIntoPostgres = async () => {
     const target = await world.createDatabase();

@@ -4,7 +4,7 @@
  * @see https://www.postgresql.org/docs/current/sql-copy.html (binary format)
  */
 import { ConnectorError } from "svc-connectors";
-import { type Batch, type BatchColumn, noteOf, numberAt } from "svc-connectors/destination";
+import { type Batch, type BatchColumn, noteOf } from "svc-connectors/destination";
 import { type BinaryColumn, type Changed, constantFields, nullColumn } from "./binary-columns.ts";
 import { createBinaryRows } from "./binary-rows.ts";
 import { binaryColumn, jsonTexts, type ServerTypes } from "./binary-values.ts";
@@ -170,14 +170,16 @@ function integerTypeFor(
   column: Extract<BatchColumn, { encoding: "int32" | "int64" }>,
   rowCount: number,
 ): ColumnType {
-  const at = column.encoding === "int64" ? numberAt(column.values) : undefined;
-  const values = column.encoding === "int32" ? column.values : undefined;
+  const isLong = column.encoding === "int64";
+  const { buffer, byteOffset } = column.values;
+  // Of 64-bit integers the lower half comes first; the upper one of a short integer is its sign.
+  const step = isLong ? 2 : 1;
+  const parts = new Int32Array(buffer, byteOffset, rowCount * step);
   let needed: ColumnType = "smallint";
-  for (let row = 0; row < rowCount; row++) {
-    const value = values ? (values[row] as number) : (at?.(row) ?? 0);
-    if (value >= -32_768 && value < 32_768) continue;
-    if (value < -(2 ** 31) || value >= 2 ** 31) return "bigint";
-    needed = "integer";
+  for (let at = 0; at < parts.length; at += step) {
+    const value = parts[at] as number;
+    if (isLong && parts[at + 1] !== value >> 31) return "bigint";
+    if (value !== (value << 16) >> 16) needed = "integer";
   }
   return needed;
 }
