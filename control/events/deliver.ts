@@ -10,9 +10,9 @@ import type { Db } from "../store/database.ts";
 import type { DeliveryAttempt, Tables } from "../store/tables.ts";
 import { nextDelayMs } from "./backoff.ts";
 import { disableEndpoint, hasTakenSince } from "./disable.ts";
+import { bodyFor } from "./endpoints.ts";
 import { mailOf } from "./event-mail.ts";
 import type { EventRow } from "./schemas.ts";
-import { payloadOf } from "./schemas.ts";
 import type { WebhookResult, WebhookSender } from "./send-webhook.ts";
 import { signingKeys } from "./signing-secrets.ts";
 
@@ -183,10 +183,8 @@ async function post(
     .executeTakeFirst();
   if (endpoint?.status !== "enabled") return "cancelled";
   const keys = await signingKeys(database.db, services, endpoint, new Date(clock.now()));
-  return await sender.send(
-    { url: endpoint.url, id: event.id, body: payloadOf(event), keys },
-    signal,
-  );
+  const body = await bodyFor(services, endpoint, event);
+  return await sender.send({ url: endpoint.url, id: event.id, body, keys }, signal);
 }
 
 /** @returns cancelled: who was to be mailed is no member any more */

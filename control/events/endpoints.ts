@@ -3,9 +3,12 @@ import type { Selectable } from "kysely";
 import { type Static, Type } from "typebox";
 import { ControlError } from "../contract/reasons.ts";
 import { Id, Name, Nullable, OneOf, StrictObject, Time, Version } from "../contract/schemas.ts";
+import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import { disabledReasons, type EventType, type Tables } from "../store/tables.ts";
-import { chosenTypes } from "./types.ts";
+import { type EventRow, payloadOf } from "./schemas.ts";
+import { slackMessageOf } from "./slack-message.ts";
+import { chosenTypes, webhookFormats } from "./types.ts";
 
 export type EndpointRow = Selectable<Tables["webhook_endpoints"]>;
 
@@ -20,12 +23,18 @@ export const urlOptions = {
   examples: ["https://hooks.example.com/svc/events"],
 };
 
+export const Format = OneOf(webhookFormats, {
+  description:
+    'event: the event as the list has it. slack: a message for an incoming webhook of Slack, or of what takes the same ({"text": …}); its URL is a secret of Slack\'s.',
+});
+
 export const endpointFields = {
   webhook_endpoint_id: Id("webhookEndpoint"),
   workspace_id: Id("workspace"),
   name: Name,
   url: Type.String(urlOptions),
   event_types: Nullable(Type.Array(OneOf(chosenTypes), { description: "Null: all." })),
+  format: Format,
   status: OneOf(["enabled", "disabled"]),
   disabled_reason: Nullable(OneOf(disabledReasons)),
   created_at: Time,
@@ -40,6 +49,7 @@ export const toEndpoint = (row: EndpointRow): Static<typeof WebhookEndpoint> => 
   name: row.name,
   url: row.url,
   event_types: row.event_types?.filter((type) => isChosen(type)) ?? null,
+  format: row.format,
   status: row.status,
   disabled_reason: row.disabled_reason,
   created_at: row.created_at.toISOString(),
@@ -97,4 +107,19 @@ export async function endpointsFor(
   return rows
     .filter(({ event_types: types }) => types === null || types.includes(type))
     .map(({ id }) => id);
+}
+
+/** The body by which an endpoint is told of an event. */
+export async function bodyFor(
+  { database: { db }, settings }: Pick<Services, "database" | "settings">,
+  { format, workspace_id: id }: EndpointRow,
+  event: EventRow,
+): Promise<Buffer> {
+  if (format === "event") return payloadOf(event);
+  const workspace = await db
+    .selectFrom("workspaces")
+    .select("name")
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return slackMessageOf(event, workspace?.name ?? "", settings.publicUrl);
 }

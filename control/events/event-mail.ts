@@ -14,26 +14,50 @@ export interface MailReceiver {
 /** Lines of one kind that a mail names; the event has the rest. */
 const maxNamed = 20;
 
-/** @param publicUrl undefined: nobody knows where the server is reached, and paths stand alone */
 export function mailOf(
-  { type, data, occurred_at }: EventRow,
+  event: EventRow,
   { email, workspace }: MailReceiver,
-  publicUrl = "",
+  publicUrl?: string,
 ): Mail {
-  const facts = data as EventData;
-  const path = pathOf(facts);
+  const { subject, paragraphs: told } = textOf(event, workspace, publicUrl);
   const paragraphs = [
-    [`${eventTable[type].meaning}`],
-    [`Workspace: ${workspace}`, ...aboutOf(facts), `Time: ${occurred_at.toISOString()}`].map(
-      oneLine,
-    ),
-    ...(path === undefined ? [] : [[`More: GET ${publicUrl}${basePath}${path}`]]),
+    ...told,
     ["Administrators choose who gets such mails: PATCH /notification-settings."],
   ];
   return {
     to: email,
-    subject: `${subjectOf(type, facts)} (${workspace})`,
+    subject,
     text: `${paragraphs.map((lines) => lines.join("\n")).join("\n\n")}\n`,
+  };
+}
+
+/** An event in words for people. */
+export interface EventText {
+  readonly subject: string;
+  /** Lines of each. */
+  readonly paragraphs: readonly (readonly string[])[];
+}
+
+/**
+ * @param workspace its name
+ * @param publicUrl undefined: nobody knows where the server is reached, and paths stand alone
+ */
+export function textOf(
+  { type, data, occurred_at }: EventRow,
+  workspace: string,
+  publicUrl = "",
+): EventText {
+  const facts = data as EventData;
+  const path = pathOf(facts);
+  return {
+    subject: `${subjectOf(type, facts)} (${workspace})`,
+    paragraphs: [
+      [`${eventTable[type].meaning}`],
+      [`Workspace: ${workspace}`, ...aboutOf(facts), `Time: ${occurred_at.toISOString()}`].map(
+        oneLine,
+      ),
+      ...(path === undefined ? [] : [[`More: GET ${publicUrl}${basePath}${path}`]]),
+    ],
   };
 }
 

@@ -476,6 +476,36 @@ describe("a webhook endpoint", () => {
     expect(await left.execute()).toEqual([]);
   });
 
+  test("of Slack gets a message of the event's text, which calls nobody and links nowhere else", async () => {
+    const made = await addEndpoint({ format: "slack", event_types: ["pipeline.failed"] });
+    expect(made).toMatchObject({ format: "slack" });
+    const pipeline = await addTestPipeline(api);
+    const name = "<!channel> & <https://evil.example|x>";
+    await api.db.updateTable("pipelines").set({ name }).where("id", "=", pipeline).execute();
+    await runJob(api, clock, pipeline, "failed");
+    await tell(api);
+    const [event] = receiver.events;
+    expect(event?.payload).toEqual({ text: expect.any(String) });
+    const text = String(event?.payload.text);
+    expect(text).toContain(
+      "*Failed: &lt;!channel&gt; &amp; &lt;https://evil.example|x&gt; (first)*",
+    );
+    expect(text).toContain("Why: The provider did not accept the credentials.");
+    expect(text).not.toMatch(/[<>]/);
+    const path = `/webhook-endpoints/${made.webhook_endpoint_id}`;
+    const { data } = (await api.call("POST", `${path}/test`, { body: {} })).body;
+    expect(data).toMatchObject({ status: "succeeded" });
+    expect(receiver.events.at(-1)?.payload).toEqual({
+      text: expect.stringContaining("Somebody has tried a webhook endpoint."),
+    });
+    expect((await api.call("PATCH", path, { body: { format: "event" } })).body.data).toMatchObject({
+      format: "event",
+    });
+    await api.call("POST", `${path}/test`, { body: {} });
+    expect(receiver.events.at(-1)?.payload).toMatchObject({ type: "webhook_endpoint.test" });
+    expect((await addEndpoint()) as object).toMatchObject({ format: "event" });
+  });
+
   test("can be one of twenty", async () => {
     for (let count = 0; count < 20; count += 1) await addEndpoint();
     const answer = await api.call("POST", "/webhook-endpoints", {

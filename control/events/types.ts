@@ -56,6 +56,9 @@ export const eventTable = {
   "webhook_endpoint.test": { meaning: "Somebody has tried a webhook endpoint.", isTest: true },
 } as const satisfies Record<EventType, TypeRow>;
 
+/** What an endpoint is sent: the event as it is, or a message of Slack's incoming webhooks. */
+export const webhookFormats = ["event", "slack"] as const;
+
 const namesOf = (isWanted: (row: TypeRow) => boolean | undefined): EventType[] =>
   (Object.keys(eventTable) as EventType[]).filter((type) => isWanted(eventTable[type]));
 

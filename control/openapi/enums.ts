@@ -14,7 +14,7 @@ import { connectorTypes } from "../connectors/registry.ts";
 import { categories } from "../contract/operation.ts";
 import { nameSorts, timeSorts } from "../contract/schemas.ts";
 import { authTypes as credentialAuthTypes } from "../credentials/schemas.ts";
-import { chosenTypes } from "../events/types.ts";
+import { chosenTypes, webhookFormats } from "../events/types.ts";
 import { logLevels } from "../jobs/schemas.ts";
 import { invitationStatuses } from "../members/schemas.ts";
 import { syncStates } from "../pipelines/rows.ts";
@@ -68,6 +68,7 @@ const enumerations: Readonly<Record<string, readonly string[]>> = {
   DestinationSyncMode: destinationSyncModes,
   DetectDeletes: detectDeletes,
   DisabledReason: disabledReasons,
+  WebhookFormat: webhookFormats,
   EnabledStatus: ["enabled", "disabled"],
   EventType: eventTypes,
   ChosenEventType: chosenTypes,

@@ -16,9 +16,9 @@ import {
 } from "../contract/schemas.ts";
 import { readPage } from "../door/pages.ts";
 import { toAttempt } from "../events/deliver.ts";
-import { findEndpoint } from "../events/endpoints.ts";
+import { bodyFor, findEndpoint } from "../events/endpoints.ts";
 import { addEvent } from "../events/publish.ts";
-import { type EventData, payloadOf } from "../events/schemas.ts";
+import type { EventData } from "../events/schemas.ts";
 import { createWebhookSender } from "../events/send-webhook.ts";
 import { signingKeys } from "../events/signing-secrets.ts";
 import type { Db } from "../store/database.ts";
@@ -193,7 +193,7 @@ export const testWebhookEndpoint = defineWrite({
     const { services, workspaceId, signal, db } = ctx;
     const { endpoint, data, id, now } = test;
     const keys = await signingKeys(db, services, endpoint, now);
-    const body = payloadOf({
+    const body = await bodyFor(services, endpoint, {
       id,
       workspace_id: workspaceId,
       type: "webhook_endpoint.test",

@@ -21,6 +21,7 @@ import { cancelPending } from "../events/disable.ts";
 import {
   EventTypes,
   endpointFields,
+  Format,
   findEndpoint,
   lockEndpoint,
   requireRoom,
@@ -99,6 +100,7 @@ export const createWebhookEndpoint = defineWrite({
     name: Name,
     url: Url,
     event_types: Type.Optional(Types),
+    format: Type.Optional(Format),
   }),
   data: WithSecret,
   errors: ["invalid_base_url", "too_many_webhook_endpoints"],
@@ -125,6 +127,7 @@ export const createWebhookEndpoint = defineWrite({
         name: body.name,
         url,
         event_types: body.event_types ? JSON.stringify(body.event_types) : null,
+        format: body.format ?? "event",
         status: "enabled",
         disabled_reason: null,
         created_at: now,
@@ -147,17 +150,19 @@ const UpdateBody = StrictObject(
     name: Type.Optional(Name),
     url: Type.Optional(Url),
     event_types: Type.Optional(Types),
+    format: Type.Optional(Format),
     status: Type.Optional(OneOf(statuses)),
   },
   { minProperties: 1 },
 );
 
 /** The columns that a change writes. @throws BASE_URL_REFUSED */
-function changeOf({ name, url, event_types: types, status }: Static<typeof UpdateBody>) {
+function changeOf({ name, url, event_types: types, format, status }: Static<typeof UpdateBody>) {
   return {
     ...(name === undefined ? {} : { name }),
     ...(url === undefined ? {} : { url: checkPublicUrl(url, "url").href }),
     ...(types === undefined ? {} : { event_types: types && JSON.stringify(types) }),
+    ...(format === undefined ? {} : { format }),
     ...(status === undefined ? {} : { status }),
     ...(status === "enabled" ? { disabled_reason: null } : {}),
     ...(status === "disabled" ? { disabled_reason: "by_a_person" as const } : {}),

@@ -5,7 +5,7 @@
 import { rowOperations } from "svc-connectors/host";
 import { type Static, type TObject, type TProperties, Type } from "typebox";
 import { Name, Nullable, OneOf } from "../contract/schemas.ts";
-import { chosenTypes } from "../events/types.ts";
+import { chosenTypes, webhookFormats } from "../events/types.ts";
 import { ParallelStreams } from "../pipelines/parts.ts";
 import { ScheduleBody } from "../pipelines/schedule.ts";
 import { schemaChangePolicies } from "../pipelines/schema-changes.ts";
@@ -130,6 +130,9 @@ const Webhook = Entry(
     url: text("Where events are sent: https, without a query."),
     event_types: Type.Optional(
       Nullable(Type.Array(OneOf(chosenTypes), { minItems: 1, description: "Null: all." })),
+    ),
+    format: Type.Optional(
+      OneOf(webhookFormats, { description: "slack: messages for an incoming webhook of Slack." }),
     ),
     enabled: Type.Optional(Type.Boolean()),
     signing_secret_file: Type.Optional(

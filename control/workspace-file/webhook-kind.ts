@@ -8,9 +8,18 @@ export const webhooks: Kind<"webhooks"> = {
   names: {},
   fixed: [],
   unseen: ["signing_secret_file"],
-  entryOf: ({ url, event_types, status }) => ({ url, event_types, enabled: status === "enabled" }),
-  async create(name, { url, event_types, enabled = true, signing_secret_file: file }, hands) {
-    const body = { name, url, ...said({ event_types }) };
+  entryOf: ({ url, event_types, format, status }) => ({
+    url,
+    event_types,
+    format,
+    enabled: status === "enabled",
+  }),
+  async create(
+    name,
+    { url, event_types, format, enabled = true, signing_secret_file: file },
+    hands,
+  ) {
+    const body = { name, url, ...said({ event_types, format }) };
     const made = await hands.api.write("POST", webhooks.path, body);
     if (file !== undefined) await hands.keepSecret(file, made.signing_secret);
     if (!enabled)
@@ -18,8 +27,8 @@ export const webhooks: Kind<"webhooks"> = {
     return made;
   },
   async change(change, hands) {
-    const { url, event_types, enabled } = only(change.entry, change.fields);
+    const { url, event_types, format, enabled } = only(change.entry, change.fields);
     const status = enabled === undefined ? undefined : enabled ? "enabled" : "disabled";
-    await patch(webhooks, change, { url, event_types, status }, hands);
+    await patch(webhooks, change, { url, event_types, format, status }, hands);
   },
 };
