@@ -601,7 +601,7 @@ describe.skipIf(findPostgres() === undefined)("changes from the log", () => {
       expect(await slotOf({ database, slot })).toBeUndefined();
       const without = await check("plain_reader", { publication: "svc", slot });
       expect(codeOf(without)).toBe("PERMISSION_DENIED");
-      expect(reasonOf(without)).toMatch(/ALTER ROLE … REPLICATION/);
+      expect(reasonOf(without)).toMatch(/ALTER ROLE plain_reader REPLICATION/);
       const missing = await check(login.username, { publication: "other", slot });
       expect(reasonOf(missing)).toMatch(/CREATE PUBLICATION other FOR TABLE/);
       await database.query("CREATE PUBLICATION partly FOR TABLE t WITH (publish = 'insert')");
@@ -614,6 +614,59 @@ describe.skipIf(findPostgres() === undefined)("changes from the log", () => {
       expect(reasonOf(foreign)).toMatch(/choose another name/);
       const unidentified = await check(login.username, { publication: "svc", slot: newSlot() });
       expect(reasonOf(unidentified)).toMatch(/no table with a primary key/);
+    });
+
+    test("needs free slots: check says how many", async () => {
+      const database = await createDatabase(small);
+      const settings = { replication: { publication: "svc", slot: newSlot() } };
+      const check = async () => {
+        await using run = createPostgresRun(server, database, login, settings);
+        return await run.check().catch((error: unknown) => error);
+      };
+      await database.query(
+        `SELECT pg_create_physical_replication_slot('fill_' || i) FROM generate_series(1, current_setting('max_replication_slots')::int - (SELECT count(*)::int FROM pg_replication_slots) - 1) i`,
+      );
+      try {
+        expect(reasonOf(await check())).toMatch(/slots 1 are free, and 2 are needed/);
+      } finally {
+        await database.query(
+          "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name LIKE 'fill_%'",
+        );
+      }
+      expect(await check()).toBeUndefined();
+    });
+
+    test("that waits for a transaction that is open tells which one that is", async () => {
+      const database = await createDatabase(small);
+      const settings = { replication: { publication: "svc", slot: newSlot() } };
+      const tables = createTables(database, settings, createScaledClock(1_000));
+      const holding = database.query("BEGIN; SELECT txid_current(); SELECT pg_sleep(600)");
+      const held = holding.catch(() => undefined);
+      const sleeping = async () => {
+        const found = await database.query(
+          "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'",
+        );
+        expect(found).toHaveLength(1);
+        return Number(found[0]?.pid);
+      };
+      const pid = await vi.waitFor(sleeping, { timeout: 60_000 });
+      const running = tables.run();
+      await vi.waitFor(
+        async () =>
+          expect(
+            await database.query(
+              "SELECT FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted",
+            ),
+          ).toHaveLength(1),
+        { timeout: 60_000 },
+      );
+      await delay(500);
+      await database.query(`SELECT pg_terminate_backend(${pid})`);
+      expect(await running).toEqual([]);
+      await held;
+      expect(tables.logged.join()).toMatch(/once a transaction that is open has ended/);
+      const waitedSeconds = expect.any(Number);
+      expect(tables.fields).toContainEqual({ pid, openSeconds: null, waitedSeconds });
     });
 
     test("that standby servers hold back is told of with their names, and goes on when they are back", async ({

@@ -11,6 +11,7 @@ import { identify, openReplication, replicationFailure } from "./session.ts";
 import { addedProperties, lsnField, type Replication } from "./settings.ts";
 
 export interface ServerState {
+  readonly room: Room;
   readonly version: number;
   /** Up to where the log is written: all that this session can see is before it. */
   readonly written: bigint;
@@ -30,7 +31,21 @@ export interface Slot {
   readonly safeBytes: number | undefined;
 }
 
-interface Described {
+/** Room and rights for the sessions of replication. */
+interface Room {
+  readonly role: string;
+  readonly mayReplicate: boolean;
+  readonly slots: number;
+  readonly freeSlots: number;
+  readonly senders: number;
+  readonly freeSenders: number;
+}
+
+interface Described extends Room {
+  /** Settings that only a provider's servers have. */
+  readonly rds: string | null;
+  readonly cloudsql: string | null;
+  readonly azure: string | null;
   readonly standby: boolean;
   readonly level: string;
   readonly version: number;
@@ -52,6 +67,14 @@ export async function inspectServer(
       pg_catalog.current_setting('server_version_num')::int AS version,
       pg_catalog.current_setting('max_slot_wal_keep_size', true) AS kept,
       CASE WHEN NOT pg_catalog.pg_is_in_recovery() THEN pg_catalog.pg_current_wal_insert_lsn()::text END AS written,
+      pg_catalog.quote_ident(CURRENT_USER) AS role, COALESCE((SELECT rolsuper OR rolreplication FROM pg_catalog.pg_roles WHERE rolname = CURRENT_USER), false)
+        OR EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'rds_replication' AND pg_catalog.pg_has_role(CURRENT_USER, oid, 'MEMBER')) AS "mayReplicate",
+      pg_catalog.current_setting('max_replication_slots')::int AS slots,
+      pg_catalog.current_setting('max_replication_slots')::int - (SELECT count(*) FROM pg_catalog.pg_replication_slots)::int AS "freeSlots",
+      pg_catalog.current_setting('max_wal_senders')::int AS senders,
+      pg_catalog.current_setting('max_wal_senders')::int - (SELECT count(*) FROM pg_catalog.pg_stat_replication)::int AS "freeSenders",
+      pg_catalog.current_setting('rds.logical_replication', true) AS rds,
+      pg_catalog.current_setting('cloudsql.logical_decoding', true) AS cloudsql, pg_catalog.current_setting('azure.extensions', true) AS azure,
       (SELECT pg_catalog.row_to_json(s) FROM (SELECT *, database = pg_catalog.current_database() AS is_here
          FROM pg_catalog.pg_replication_slots WHERE slot_name = ${escapeLiteral(slot)}) s) AS slot,
       (SELECT pg_catalog.row_to_json(p) FROM pg_catalog.pg_publication p WHERE pubname = ${escapeLiteral(publication)}) AS publication`);
@@ -61,15 +84,47 @@ export async function inspectServer(
     throw unusable("it is a standby server: changes are read from the primary one");
   if (found.level !== "logical")
     throw unusable(
-      `its wal_level is ${found.level}; an administrator runs ALTER SYSTEM SET wal_level = 'logical' and restarts the server`,
+      `its wal_level is ${found.level}; an administrator ${logicalLevel(found)} and restarts the server`,
     );
   requirePublication(found.publication, publication);
+  const { role, mayReplicate, slots, freeSlots, senders, freeSenders } = found;
   return {
+    room: { role, mayReplicate, slots, freeSlots, senders, freeSenders },
     version: found.version,
     written: parseLsn(found.written),
     slot: found.slot ? toSlot(found.slot, slot) : undefined,
     keepsAllLog: found.kept === "-1",
   };
+}
+
+/** Providers that run the server themselves have a setting of their own. */
+function logicalLevel({ rds, cloudsql, azure }: Described): string {
+  if (rds !== null) return "sets rds.logical_replication = 1 in its parameter group";
+  if (cloudsql !== null) return "sets its flag cloudsql.logical_decoding = on";
+  if (azure !== null) return "sets its server parameter wal_level = logical";
+  return "runs ALTER SYSTEM SET wal_level = 'logical'";
+}
+
+/**
+ * A first read needs two slots, the second one for as long as rows are copied, and a session for
+ * each of them.
+ */
+function requireRoom({ log }: PostgresContext, { room, slot }: ServerState, name: string): void {
+  const { role, mayReplicate, slots, freeSlots, senders, freeSenders } = room;
+  if (!mayReplicate)
+    throw new ConnectorError("PERMISSION_DENIED", {
+      reason: `the role ${role} may not replicate; an administrator runs ALTER ROLE ${role} REPLICATION (in Amazon RDS: GRANT rds_replication TO ${role})`,
+    });
+  const needed = slot ? 1 : 2;
+  const lacking =
+    freeSlots < needed
+      ? `of its ${slots} replication slots ${freeSlots} are free, and ${needed} are needed to copy rows; an administrator raises max_replication_slots and restarts the server, or drops a slot that nobody needs (SELECT slot_name, active FROM pg_replication_slots)`
+      : freeSenders < needed
+        ? `of its ${senders} sessions of replication ${freeSenders} are free, and ${needed} are needed to copy rows; an administrator raises max_wal_senders and restarts the server`
+        : undefined;
+  if (lacking === undefined) return;
+  if (!slot) throw unusable(lacking);
+  log.warn("The server has no room to copy the rows of another table.", { slot: name, lacking });
 }
 
 function requirePublication(found: Record<string, unknown> | null, name: string): void {
@@ -137,7 +192,8 @@ export async function checkReplication(
   session: Session,
   settings: Replication,
 ): Promise<void> {
-  const { keepsAllLog } = await inspectServer(session, settings);
+  const server = await inspectServer(session, settings);
+  requireRoom(ctx, server, settings.slot);
   const replicationSession = await openReplication(ctx);
   await identify(replicationSession).catch((error: unknown) => {
     throw replicationFailure(error);
@@ -148,7 +204,7 @@ export async function checkReplication(
     throw unusable(
       `the publication ${settings.publication} has no table with a primary key whose changes can be read`,
     );
-  if (keepsAllLog)
+  if (server.keepsAllLog)
     ctx.log.warn(
       "The server keeps its log for as long as a slot is not read: max_slot_wal_keep_size limits what that may take of the disk.",
       { slot: settings.slot },

@@ -21,7 +21,7 @@ export const replication = Type.Object(
       Type.Integer({
         title: "Largest lag",
         description:
-          "Megabytes of log that the slot may keep the server from removing. A run that finds more drops the slot, and the tables are read anew.",
+          "Megabytes of log that may wait for the slot, unread or not saved. A run that finds more drops the slot, and the tables are read anew; not while they are copied for the first time.",
         minimum: 64,
       }),
     ),

@@ -125,6 +125,7 @@ export async function tellWhoIsAwaited<T>(
   making: Promise<T>,
 ): Promise<T> {
   if (clock.standsStill) return await making;
+  const begun = clock.now();
   const made = new AbortController();
   const isOver = making.then(
     () => true,
@@ -147,7 +148,12 @@ export async function tellWhoIsAwaited<T>(
     if (found)
       log.warn(
         "The server makes the replication slot once a transaction that is open has ended. A pid that is missing is that of a prepared transaction (pg_prepared_xacts).",
-        { pid: found.pid, openSeconds: found.seconds },
+        {
+          pid: found.pid,
+          // Only who may read all statistics is told.
+          openSeconds: found.seconds,
+          waitedSeconds: Math.round((clock.now() - begun) / 1_000),
+        },
       );
   }
   made.abort();
