@@ -10,5 +10,11 @@ testRule(rule, {
       /alone, in a read from the final state: the state moves back/,
     "state-05-undated-row-ends-the-page": /without a cursor value comes first: .*1 row missing/,
     "state-05-unknown-kind-spoils-its-page": /of an unknown kind comes first: .*1 row missing/,
+    "state-05-undated-row-is-not-new":
+      /comes between new ones, in a read from the final state: .*1 row missing/,
+    "state-05-resumed-page-ends-at-an-undated-row":
+      /comes first, in a read from the final state: .*2 rows missing/,
+    "state-05-undated-row-ends-a-resumed-read":
+      /comes first, in a read from the final state: .*2 rows missing/,
   },
 });

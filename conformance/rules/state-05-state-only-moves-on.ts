@@ -1,11 +1,20 @@
 import { messageEvidence } from "../contract/evidence.ts";
+import type { StreamFacts } from "../contract/lab.ts";
+import type { ProviderChanges } from "../contract/learned.ts";
+import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { cursorColumn } from "../derive/rows/cursors.ts";
 import { tellsOfSkip } from "../derive/rows/losses.ts";
-import { compareRows, describeDifference, outputRows } from "../derive/rows/rows.ts";
+import {
+  compareRows,
+  describeDifference,
+  type OutputRow,
+  outputRows,
+} from "../derive/rows/rows.ts";
 import {
   finalState,
   incrementalStreams,
+  isBeyondRecordings,
   noIncrementalStream,
   readFrom,
   resumedAtEnd,
@@ -13,7 +22,14 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { regressions } from "../derive/sweeps/states.ts";
-import { arrivals } from "./state-05.odd-rows.ts";
+import {
+  arrivals,
+  isOddGiven,
+  newRowCount,
+  newsClockShiftMs,
+  withNews,
+  withOrdinary,
+} from "./state-05.odd-rows.ts";
 
 export default defineRule({
   id: "STATE-05",
@@ -42,25 +58,62 @@ export default defineRule({
   async run(lab, report) {
     for (const stream of incrementalStreams(lab)) {
       const column = await cursorColumn(lab, stream);
-      if (!column) continue;
+      if (!column) {
+        report.untried(
+          `${stream.label}: no field of the provider's rows is seen to become its cursor`,
+        );
+        continue;
+      }
       const whole = await undisturbed(lab, stream);
-      const cursors = outputRows(whole.messages, stream).map(
-        ({ data }) => data[column.cursorField],
-      );
+      if (whole.outcome.status !== "succeeded") {
+        report.untried(`${stream.label}: its read fails`);
+        continue;
+      }
+      const all = outputRows(whole.messages, stream);
+      const usualKeys = new Set(all.map(({ key }) => key));
+      const cursors = all.map(({ data }) => data[column.cursorField]);
       const reached = finalState(whole, stream);
       const end = await resumedAtEnd(lab, stream);
-      for (const { name, changes, isResumed } of arrivals(column)) {
-        if (isResumed && end?.observation.outcome.status !== "succeeded") continue;
+      const canResume = end?.observation.outcome.status === "succeeded";
+      if (!canResume) report.untried(`${stream.label}, from its final state: that read fails`);
+      const readWith = (changes: ProviderChanges, isResumed: boolean, clockShiftMs = 0) =>
+        readFrom(lab, stream, isResumed ? reached : undefined, {
+          provider: lab.learned.provider(changes),
+          clockShiftMs,
+        });
+      // What a read from the beginning refuses must not be left out in silence later.
+      const oddOnes = async (changes: ProviderChanges) => {
+        const odd = await readWith(changes, false);
+        const shown =
+          odd.outcome.status === "succeeded" ? odd : await readWith(withOrdinary(column), false);
+        return outputRows(shown.messages, stream).filter(({ key }) => !usualKeys.has(key));
+      };
+      const renewed = canResume
+        ? await readWith(withNews(column), true, newsClockShiftMs)
+        : undefined;
+      const news = renewed && newRowsOf(renewed, end?.observation, stream);
+      if (renewed && !news)
+        report.untried(
+          `${stream.label}, from its final state: odd rows among new ones, since it does not give those of the kit`,
+        );
+      const tried = arrivals(column, news !== undefined).filter(
+        ({ isResumed }) => canResume || !isResumed,
+      );
+      for (const { name, changes, isResumed, others, fromTheBeginning } of tried) {
         const subject = `${stream.label}: ${name}`;
         report.checked(subject);
-        const observation = await readFrom(lab, stream, isResumed ? reached : undefined, {
-          provider: lab.learned.provider(changes),
-        });
+        const shiftMs = isResumed && news ? newsClockShiftMs : 0;
+        const observation = await readWith(changes, isResumed, shiftMs);
         // A typed refusal of such a row moves nothing.
         if (observation.outcome.status !== "succeeded") continue;
         const rows = outputRows(observation.messages, stream);
-        const { missing } = compareRows(outputRows(whole.messages, stream), rows);
-        if (!isResumed && missing.length > 0 && !tellsOfSkip(observation, whole))
+        const usual = !others ? [] : isResumed ? (news ?? []) : all;
+        const odd =
+          fromTheBeginning && isOddGiven(column, observation)
+            ? await oddOnes(fromTheBeginning)
+            : [];
+        const { missing } = compareRows([...usual, ...odd], rows);
+        if (missing.length > 0 && !tellsOfSkip(observation, whole))
           report.fail(
             `${subject}: the read succeeds with ${describeDifference({ missing, changed: [], extra: [] })}.`,
             messageEvidence("The read", observation, []),
@@ -79,3 +132,18 @@ export default defineRule({
     }
   },
 });
+
+/**
+ * The rows of a resumed read that has new ones; undefined where they do not come, each under a key
+ * of its own.
+ */
+function newRowsOf(
+  renewed: Observation,
+  usual: Observation | undefined,
+  stream: StreamFacts,
+): readonly OutputRow[] | undefined {
+  if (renewed.outcome.status !== "succeeded" || isBeyondRecordings(renewed)) return undefined;
+  const rows = outputRows(renewed.messages, stream);
+  const { extra } = compareRows(usual ? outputRows(usual.messages, stream) : [], rows);
+  return extra.length === newRowCount ? rows : undefined;
+}

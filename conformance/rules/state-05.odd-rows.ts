@@ -1,7 +1,8 @@
 /** Rows that come late, are older than the rest, have no date, or are of no known kind. */
 import { parseExact } from "svc-connectors";
-import { isPlainObject, parsePointer } from "svc-connectors/host";
+import { isPlainObject, parsePointer, valueAt } from "svc-connectors/host";
 import type { ProviderChanges, ProviderRow } from "../contract/learned.ts";
+import type { Observation } from "../contract/observation.ts";
 import {
   asksForOrder,
   type CursorColumn,
@@ -20,10 +21,20 @@ export interface Arrival {
   readonly changes: ProviderChanges;
   /** Read from the final state, else from the beginning. */
   readonly isResumed: boolean;
+  /**
+   * The rows that it is read with, without the odd one: all of them have to come; undefined where
+   * it stands alone.
+   */
+  readonly others?: ProviderChanges | undefined;
+  /**
+   * A read from the beginning with such a row. Nothing says that it is known already: where it
+   * comes there, it has to come.
+   */
+  readonly fromTheBeginning?: ProviderChanges | undefined;
 }
 
-/** `alone`: all that there is. */
-type Place = "first" | "last" | "alone";
+/** `alone`: all that there is; `between`: two rows that are new since the state. */
+type Place = "first" | "last" | "between" | "alone";
 
 /** The change to the cursor of the row that comes besides. */
 type Oddity =
@@ -32,7 +43,8 @@ type Oddity =
   /** Nothing of it is known but its key. */
   | "of an unknown kind";
 
-export function arrivals(column: CursorColumn): Arrival[] {
+/** @param canHaveNews a resumed read gives new rows: they come besides */
+export function arrivals(column: CursorColumn, canHaveNews: boolean): Arrival[] {
   const { rows } = column.listing;
   const newest = latest(rows.map((row) => cursorOf(row, column)));
   const oldest = rows
@@ -44,11 +56,19 @@ export function arrivals(column: CursorColumn): Arrival[] {
   );
   // Where the connector asked for an order, the provider keeps it.
   const isOlderLast = !asksForOrder(column) || directionOf(column) === "descending";
-  const arrival = (row: string, oddity: Oddity, place: Place, isResumed: boolean): Arrival => ({
-    name: `${row} comes ${place}${isResumed ? ", in a read from the final state" : ""}`,
-    isResumed,
-    changes: withStranger(column, oddity, place),
-  });
+  const arrival = (row: string, oddity: Oddity, place: Place, isResumed: boolean): Arrival => {
+    const hasNews = isResumed && place !== "alone" && canHaveNews;
+    const isUndated =
+      typeof oddity === "object" ? oddity.cursor === null : oddity === "without its cursor field";
+    return {
+      name: `${row} comes ${place}${place === "between" ? " new ones" : ""}${isResumed ? ", in a read from the final state" : ""}`,
+      isResumed,
+      changes: withStranger(column, oddity, place, hasNews),
+      others: place === "alone" ? undefined : hasNews ? withNews(column) : {},
+      fromTheBeginning:
+        isResumed && isUndated ? withStranger(column, oddity, "last", false) : undefined,
+    };
+  };
   const both = [false, true].flatMap((isResumed) => [
     arrival("an older row", { cursor: older }, isOlderLast ? "last" : "first", isResumed),
     arrival("a row without a cursor value", { cursor: null }, "last", isResumed),
@@ -58,6 +78,13 @@ export function arrivals(column: CursorColumn): Arrival[] {
   return [
     ...both,
     arrival("a row without a cursor value", { cursor: null }, "alone", true),
+    ...(canHaveNews
+      ? [
+          arrival("a row without a cursor value", { cursor: null }, "between", true),
+          arrival("a row without the cursor field", "without its cursor field", "between", true),
+          arrival("a row of an unknown kind", "of an unknown kind", "between", true),
+        ]
+      : []),
     arrival("a row without the cursor field", "without its cursor field", "last", false),
     arrival("a row without the cursor field", "without its cursor field", "alone", true),
     arrival("a row of an unknown kind", "of an unknown kind", "first", false),
@@ -68,12 +95,15 @@ export function arrivals(column: CursorColumn): Arrival[] {
             name: "the same times are written with other offsets",
             changes: offsets,
             isResumed: false,
+            others: {},
           },
         ]
       : []),
   ];
 }
 
+/** Of the key that the odd row gets. */
+const oddNumber = 7;
 /**
  * A time that no row has, for the provider's filter to let through; in the answer it becomes the
  * value.
@@ -81,23 +111,75 @@ export function arrivals(column: CursorColumn): Arrival[] {
 const markMs = Date.UTC(2091, 1, 3, 4, 5, 6, 789);
 const kindMark = "conformance_new_kind";
 
+/** A row like the others comes last: it shows the key of odd ones. */
+export function withOrdinary(column: CursorColumn): ProviderChanges {
+  const newest = latest(column.listing.rows.map((row) => cursorOf(row, column)));
+  return withStranger(column, { cursor: newest }, "last", false);
+}
+
+/** True when the odd row stands in an answer: the provider may have kept it back by its date. */
+export function isOddGiven(column: CursorColumn, { exchanges }: Observation): boolean {
+  const [field = ""] = column.keyFields;
+  const odd = underKey(column.listing.rows.at(-1) ?? {}, column, oddNumber);
+  const key = toText(valueAt(odd, field));
+  return exchanges.some(({ answer }) => answer?.body.toString("utf8").includes(key));
+}
+
+export const newRowCount = 2;
+
+/** Two rows that are new since the final state, at the end where new ones stand. */
+export const withNews = (column: CursorColumn): ProviderChanges =>
+  changeRows(column, (rows, listing) => {
+    if (listing !== column.listing) return rows;
+    const news = newRows(column);
+    return directionOf(column) === "descending"
+      ? [...news.toReversed(), ...rows]
+      : [...rows, ...news];
+  });
+
+function newRows(column: CursorColumn): readonly ProviderRow[] {
+  const newest = latest(column.listing.rows.map((row) => cursorOf(row, column)));
+  const { kind, value } = momentOf(newest) ?? { kind: "number", value: 0 };
+  return Array.from({ length: newRowCount }, (_, at) => at + 1).flatMap((step) => {
+    const copy = underKey(column.listing.rows.at(-1) ?? {}, column, 20 + step);
+    const cursor = writeLike(newest, value + (kind === "time" ? step * newerMs : step));
+    return copy ? [withCursor(copy, column, cursor) as ProviderRow] : [];
+  });
+}
+
+/** A day, for cursors that are dates. */
+const newerMs = 86_400_000;
+/** The clock of reads with new rows: behind all of them. */
+export const newsClockShiftMs = 5 * newerMs;
+
 /** One more row, which no filter of the provider keeps back. */
-function withStranger(column: CursorColumn, oddity: Oddity, place: Place): ProviderChanges {
+function withStranger(
+  column: CursorColumn,
+  oddity: Oddity,
+  place: Place,
+  hasNews: boolean,
+): ProviderChanges {
   const newest = latest(column.listing.rows.map((row) => cursorOf(row, column)));
   const isTime = momentOf(newest)?.kind === "time";
   const mark = writeLike(newest, isTime ? markMs : 8_007_199_254_740_000);
   const copy = (model: ProviderRow | undefined) => {
-    const own = model && underKey(model, column, 7);
+    const own = model && underKey(model, column, oddNumber);
     return model && (withCursor(own ?? model, column, mark) as ProviderRow);
   };
   const isMarked = (row: unknown) =>
     isPlainObject(row) && toText(cursorOf(row as ProviderRow, column)) === toText(mark);
+  const news = hasNews ? withNews(column) : undefined;
   return {
-    ...changeRows(column, (rows, listing) => {
-      const odd = copy(rows.at(-1) ?? column.listing.rows.at(-1));
+    ...changeRows(column, (recorded, listing, requestCount) => {
+      const rows = news?.rows?.(listing, recorded, requestCount) ?? recorded;
+      const odd = copy(recorded.at(-1) ?? column.listing.rows.at(-1));
       // Once: listings of several parents would give it as often.
       const strangers = odd && listing === column.listing ? [odd] : [];
       if (place === "alone") return strangers;
+      if (place === "between" && hasNews && listing === column.listing) {
+        const at = directionOf(column) === "descending" ? 1 : rows.length - 1;
+        return [...rows.slice(0, at), ...strangers, ...rows.slice(at)];
+      }
       return place === "last" ? [...rows, ...strangers] : [...strangers, ...rows];
     }),
     answer: (answer, listing) =>
