@@ -27,6 +27,7 @@ import {
   newsOf,
   type Prepared,
   placeOf,
+  type Selections,
 } from "../console/model/streams.ts";
 import { ago, bytes, dailyTime, lasted, scheduleWords } from "../console/model/words.ts";
 import { renderConsoleTypes } from "../docs/console-types.ts";
@@ -181,9 +182,9 @@ describe("many streams at once", () => {
       ["gone"],
       ["b"],
     ]);
-    const chosen = new Map([
+    const chosen: Selections = new Map([
       ...of("a", "gone"),
-      [keyOf({ name: "b" }), { name: "b", selected_fields: ["id", "at"] }] as const,
+      ...new Map([[keyOf({ name: "b" }), { name: "b", selected_fields: ["id", "at"] }]]),
     ]);
     expect([...keptOf(chosen, after).values()]).toEqual([
       { name: "a" },

@@ -1,6 +1,7 @@
 /** The properties of a job that people see: nothing of leases, workers and limits. */
 import type { Selectable } from "kysely";
 import { Type } from "typebox";
+import { Failure } from "../contract/failure.ts";
 import type { JobRow } from "../contract/job.ts";
 import { Id, Nullable, OneOf, StrictObject, Time } from "../contract/schemas.ts";
 import {
@@ -17,27 +18,6 @@ const streamStatuses = ["pending", "running", "complete", "incomplete"] as const
 
 const Count = Type.Integer({ minimum: 0 });
 
-export const Failure = StrictObject(
-  {
-    origin: OneOf(["source", "destination", "platform"], { description: "Who failed." }),
-    type: OneOf([
-      "config_error",
-      "transient_error",
-      "system_error",
-      "auth_error",
-      "rate_limited",
-      "timeout",
-      "manual_cancellation",
-    ]),
-    code: Type.String({ description: "Stable, for programs." }),
-    message: Type.String({ description: "What happened and what to do, in safe words." }),
-    retryable: Type.Boolean(),
-    stream: Type.Optional(Type.String()),
-    at: Time,
-  },
-  { title: "Failure" },
-);
-
 export const Job = StrictObject(
   {
     job_id: Id("job"),
@@ -45,6 +25,7 @@ export const Job = StrictObject(
     kind: OneOf(["sync", "reverse_etl"]),
     pipeline_id: Nullable(Id("pipeline")),
     connection_id: Nullable(Id("connection")),
+    activation_id: Nullable(Id("activation", "Of which it is a run; null: it is a sync.")),
     job_type: OneOf(jobTypes),
     status: OneOf(jobStatuses, {
       description:
@@ -137,6 +118,7 @@ export const toJob = (row: JobRow) => ({
   kind: row.kind,
   pipeline_id: row.pipeline_id,
   connection_id: row.connection_id,
+  activation_id: row.kind === "reverse_etl" ? row.subject_id : null,
   job_type: row.job_type,
   status: row.status,
   trigger: row.trigger,

@@ -59,6 +59,7 @@ export const listJobs = defineRead({
     ...datedListQuery,
     pipeline_id: Type.Optional(IdInput("Only jobs of this pipeline.")),
     connection_id: Type.Optional(IdInput("Only jobs of this connection.")),
+    activation_id: Type.Optional(IdInput("Only runs of this activation.")),
     status: Type.Optional(OneOf(jobStatuses)),
     job_type: Type.Optional(OneOf(jobTypes)),
     created_after: Type.Optional(Time),
@@ -76,10 +77,13 @@ export const listJobs = defineRead({
         workspace_id: _,
         created_after,
         created_before,
-        ...equals
+        activation_id: subject_id,
+        ...others
       },
     },
   ) {
+    const ofActivation = subject_id === undefined ? {} : { kind: "reverse_etl", subject_id };
+    const equals = { ...others, ...ofActivation };
     const filters = { list: "jobs", workspaceId, created_after, created_before, ...equals };
     let rows = db.selectFrom("jobs").selectAll().where("workspace_id", "=", workspaceId);
     for (const [column, value] of Object.entries(equals) as [keyof typeof equals, string][])

@@ -53,7 +53,7 @@ async function lastRuns(db: Db, ids: readonly string[]): Promise<ReadonlyMap<str
   const rows = await db
     .selectFrom("reverse_etl_runs")
     .distinctOn("activation_id")
-    .select(["activation_id", "id", "created_at"])
+    .select(["activation_id", "id", "created_at", "status", "error"])
     .where("activation_id", "in", ids)
     .orderBy("activation_id")
     .orderBy("created_at", "desc")

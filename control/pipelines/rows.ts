@@ -35,7 +35,7 @@ export function requireUnlocked({ status }: PipelineRow): void {
 /** The latest job of a pipeline, as its pipeline shows it. */
 export type LastJob = Pick<
   Selectable<Tables["jobs"]>,
-  "id" | "job_type" | "status" | "created_at" | "ended_at"
+  "id" | "job_type" | "status" | "failure" | "created_at" | "ended_at"
 >;
 
 /** The latest job of each pipeline that has one; the open one is always the latest. */
@@ -47,7 +47,7 @@ export async function lastJobs(
   const rows = await db
     .selectFrom("jobs")
     .distinctOn("pipeline_id")
-    .select(["pipeline_id", "id", "job_type", "status", "created_at", "ended_at"])
+    .select(["pipeline_id", "id", "job_type", "status", "failure", "created_at", "ended_at"])
     .where("pipeline_id", "in", pipelineIds)
     .orderBy("pipeline_id")
     .orderBy("created_at", "desc")

@@ -1,5 +1,6 @@
 import { destinationSyncModes } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
+import { Failure } from "../contract/failure.ts";
 import { Id, Name, Nullable, OneOf, StrictObject, Time, Version } from "../contract/schemas.ts";
 import type { Db } from "../store/database.ts";
 import { jobStatuses, jobTypes, pipelineStatuses } from "../store/tables.ts";
@@ -69,6 +70,7 @@ const LastJobData = StrictObject(
     job_id: Id("job"),
     job_type: OneOf(jobTypes),
     status: OneOf(jobStatuses),
+    failure: Nullable(Failure),
     created_at: Time,
     ended_at: Nullable(Time),
   },
@@ -136,6 +138,7 @@ export function toPipeline(row: PipelineRow, job: LastJob | undefined): Static<t
           job_id: job.id,
           job_type: job.job_type,
           status: job.status,
+          failure: job.failure,
           created_at: job.created_at.toISOString(),
           ended_at: job.ended_at?.toISOString() ?? null,
         }

@@ -110,6 +110,11 @@ export const MappingData = StrictObject(
   { title: "Mapping" },
 );
 
+const RunError = StrictObject(
+  { reason: Type.String(), message: Type.String() },
+  { title: "RunError" },
+);
+
 export const Activation = StrictObject(
   {
     activationId: Id("activation"),
@@ -125,6 +130,8 @@ export const Activation = StrictObject(
     nextRunAt: Nullable(Time),
     lastRunAt: Nullable(Time),
     lastRunId: Nullable(Id("run")),
+    lastRunStatus: Nullable(OneOf(runStatuses)),
+    lastRunError: Nullable(RunError),
     createdAt: Time,
     updatedAt: Time,
     version: Version,
@@ -132,7 +139,7 @@ export const Activation = StrictObject(
   { title: "ReverseEtlActivation" },
 );
 
-export type LastRun = Pick<RunRow, "id" | "created_at">;
+export type LastRun = Pick<RunRow, "id" | "created_at" | "status" | "error">;
 
 export const toActivation = (
   row: ActivationRow,
@@ -151,6 +158,8 @@ export const toActivation = (
   nextRunAt: row.next_run_at?.toISOString() ?? null,
   lastRunAt: last?.created_at.toISOString() ?? null,
   lastRunId: last?.id ?? null,
+  lastRunStatus: last?.status ?? null,
+  lastRunError: last?.error ?? null,
   ...timesOf(row),
 });
 
@@ -178,7 +187,7 @@ export const Run = StrictObject(
     successfulRows: Counts,
     failedRows: Counts,
     completionRatio: Type.Number({ description: "From 0 to 1." }),
-    error: Nullable(StrictObject({ reason: Type.String(), message: Type.String() })),
+    error: Nullable(RunError),
     createdAt: Time,
     startedAt: Nullable(Time),
     finishedAt: Nullable(Time),
