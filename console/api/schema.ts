@@ -152,7 +152,7 @@ export interface schemas {
   InvitationListResponse: { request_id: schemas["RequestId"]; data: schemas["InvitationList"] };
   InvitationResponse: { request_id: schemas["RequestId"]; data: schemas["Invitation"] };
   InvitationStatus: "pending" | "accepted" | "revoked" | "expired";
-  Job: { job_id: string; workspace_id: string; kind: schemas["JobKind"]; pipeline_id: string | null; connection_id: string | null; job_type: schemas["JobType"]; status: schemas["JobStatus"]; trigger: schemas["Trigger"]; attempt: number; next_attempt_at: string | null; cancel_requested: boolean; records_read: number; records_synced: number; records_deleted: number; bytes_synced: number; replication_lag_bytes: number | null; failure: schemas["Failure"] | null; created_at: string; started_at: string | null; ended_at: string | null; updated_at: string };
+  Job: { job_id: string; workspace_id: string; kind: schemas["JobKind"]; pipeline_id: string | null; connection_id: string | null; activation_id: string | null; job_type: schemas["JobType"]; status: schemas["JobStatus"]; trigger: schemas["Trigger"]; attempt: number; next_attempt_at: string | null; cancel_requested: boolean; records_read: number; records_synced: number; records_deleted: number; bytes_synced: number; replication_lag_bytes: number | null; failure: schemas["Failure"] | null; created_at: string; started_at: string | null; ended_at: string | null; updated_at: string };
   JobAttempt: { attempt: number; status: schemas["AttemptStatus"]; started_at: string; ended_at: string | null; records_emitted: number; records_committed: number; records_deleted: number; bytes: number; failure: schemas["Failure"] | null };
   JobEvent: { type: "job" | "attempts" | "streams" | "log" | "end"; job?: schemas["Job"] | undefined; attempts?: (schemas["JobAttempt"])[] | undefined; streams?: (schemas["StreamStats"])[] | undefined; entries?: (schemas["JobLogEntry"])[] | undefined };
   JobKind: "sync" | "reverse_etl";
@@ -162,14 +162,14 @@ export interface schemas {
   JobResponse: { request_id: schemas["RequestId"]; data: schemas["Job"] };
   JobStatus: "pending" | "queued" | "running" | "incomplete" | "succeeded" | "failed" | "cancelled";
   JobType: "sync" | "reset" | "refresh" | "clear";
-  JobWithParts: { job_id: string; workspace_id: string; kind: schemas["JobKind"]; pipeline_id: string | null; connection_id: string | null; job_type: schemas["JobType"]; status: schemas["JobStatus"]; trigger: schemas["Trigger"]; attempt: number; next_attempt_at: string | null; cancel_requested: boolean; records_read: number; records_synced: number; records_deleted: number; bytes_synced: number; replication_lag_bytes: number | null; failure: schemas["Failure"] | null; created_at: string; started_at: string | null; ended_at: string | null; updated_at: string; attempts?: (schemas["JobAttempt"])[] | undefined; stream_stats?: (schemas["StreamStats"])[] | undefined };
+  JobWithParts: { job_id: string; workspace_id: string; kind: schemas["JobKind"]; pipeline_id: string | null; connection_id: string | null; activation_id: string | null; job_type: schemas["JobType"]; status: schemas["JobStatus"]; trigger: schemas["Trigger"]; attempt: number; next_attempt_at: string | null; cancel_requested: boolean; records_read: number; records_synced: number; records_deleted: number; bytes_synced: number; replication_lag_bytes: number | null; failure: schemas["Failure"] | null; created_at: string; started_at: string | null; ended_at: string | null; updated_at: string; attempts?: (schemas["JobAttempt"])[] | undefined; stream_stats?: (schemas["StreamStats"])[] | undefined };
   JobWithPartsResponse: { request_id: schemas["RequestId"]; data: schemas["JobWithParts"] };
   KeptConnector: { connector_id: string; name: string; spec_version: string; secret_fields: (string)[]; manifest_facts: schemas["ManifestFacts"] | null; source_image: string | null; image_facts: schemas["ImageFacts"] | null; version: schemas["Version"] };
   KeptConnectorResponse: { request_id: schemas["RequestId"]; data: schemas["KeptConnector"] };
   KeptReport: { connector_id: string; verdict: schemas["ConformanceVerdict"] };
   KeptReportResponse: { request_id: schemas["RequestId"]; data: schemas["KeptReport"] };
   KitReport: { format: "1"; kitVersion: string; connector: { id?: string | undefined; version?: string | undefined; digest?: string | undefined }; target: string; profiles: (string)[]; startedAt: string; durationMs: number; runCount: number; verdict: schemas["ConformanceVerdict"]; remarks: (string)[]; rules: ({ id: string; level: schemas["RuleLevel"]; profile: string; title: string; why: string; fix: string; result: schemas["RuleResult"]; subjectCount: number; problems: ({ sentence: string })[]; reason?: string | undefined })[] };
-  LastJob: { job_id: string; job_type: schemas["JobType"]; status: schemas["JobStatus"]; created_at: string; ended_at: string | null };
+  LastJob: { job_id: string; job_type: schemas["JobType"]; status: schemas["JobStatus"]; failure: schemas["Failure"] | null; created_at: string; ended_at: string | null };
   LeftOut: { stream: string; values: number; columns: (string)[]; rows?: number | undefined };
   ListJobLogsResponse: { request_id: schemas["RequestId"]; data: schemas["ListJobLogsResult"] };
   ListJobLogsResult: { items: (schemas["JobLogEntry"])[]; next_after: number | null; has_more: boolean };
@@ -235,7 +235,7 @@ export interface schemas {
   ResourceStatus: "active" | "error" | "disabled";
   ResumePipelineResponse: { request_id: schemas["RequestId"]; data: schemas["ResumePipelineResult"] };
   ResumePipelineResult: { pipeline_id: string; connection_id: string; workspace_id: string; name: schemas["Name"]; source_id: string; destination_id: string; status: schemas["PipelineStatus"]; sync_state: schemas["SyncState"]; schedule: schemas["Schedule"]; next_run_at: string | null; prefix: string; namespace_definition: schemas["NamespaceDefinition"]; namespace_format: string | null; schema_change_policy: schemas["SchemaChangePolicy"]; parallel_streams: number; stream_count: number; pause_reason: string | null; last_job: schemas["LastJob"] | null; replication_lag_bytes: number | null; created_at: string; updated_at: string; version: schemas["Version"]; changed: boolean };
-  ReverseEtlActivation: { activationId: string; workspaceId: string; name: schemas["Name"]; modelId: string; destinationId: string; object: string; operation: schemas["RowOperation"]; mappings: (schemas["Mapping"])[]; schedule: schemas["Schedule"] | null; status: schemas["ActivationStatus"]; nextRunAt: string | null; lastRunAt: string | null; lastRunId: string | null; createdAt: string; updatedAt: string; version: schemas["Version"] };
+  ReverseEtlActivation: { activationId: string; workspaceId: string; name: schemas["Name"]; modelId: string; destinationId: string; object: string; operation: schemas["RowOperation"]; mappings: (schemas["Mapping"])[]; schedule: schemas["Schedule"] | null; status: schemas["ActivationStatus"]; nextRunAt: string | null; lastRunAt: string | null; lastRunId: string | null; lastRunStatus: schemas["RunStatus"] | null; lastRunError: schemas["RunError"] | null; createdAt: string; updatedAt: string; version: schemas["Version"] };
   ReverseEtlActivationList: { items: (schemas["ReverseEtlActivation"])[]; next_cursor: string | null; has_more: boolean };
   ReverseEtlActivationListResponse: { request_id: schemas["RequestId"]; data: schemas["ReverseEtlActivationList"] };
   ReverseEtlActivationResponse: { request_id: schemas["RequestId"]; data: schemas["ReverseEtlActivation"] };
@@ -249,7 +249,7 @@ export interface schemas {
   ReverseEtlModelPreview: { columns: (schemas["Column"])[]; rows: ((unknown)[])[]; hasMore: boolean };
   ReverseEtlModelPreviewResponse: { request_id: schemas["RequestId"]; data: schemas["ReverseEtlModelPreview"] };
   ReverseEtlModelResponse: { request_id: schemas["RequestId"]; data: schemas["ReverseEtlModel"] };
-  ReverseEtlRun: { runId: string; workspaceId: string; activationId: string; jobId: string | null; status: schemas["RunStatus"]; trigger: schemas["Trigger"]; fullSync: boolean; dryRun: boolean; querySize: number | null; plannedRows: schemas["RowCounts"]; successfulRows: schemas["RowCounts"]; failedRows: schemas["RowCounts"]; completionRatio: number; error: { reason: string; message: string } | null; createdAt: string; startedAt: string | null; finishedAt: string | null };
+  ReverseEtlRun: { runId: string; workspaceId: string; activationId: string; jobId: string | null; status: schemas["RunStatus"]; trigger: schemas["Trigger"]; fullSync: boolean; dryRun: boolean; querySize: number | null; plannedRows: schemas["RowCounts"]; successfulRows: schemas["RowCounts"]; failedRows: schemas["RowCounts"]; completionRatio: number; error: schemas["RunError"] | null; createdAt: string; startedAt: string | null; finishedAt: string | null };
   ReverseEtlRunList: { items: (schemas["ReverseEtlRun"])[]; next_cursor: string | null; has_more: boolean };
   ReverseEtlRunListResponse: { request_id: schemas["RequestId"]; data: schemas["ReverseEtlRunList"] };
   ReverseEtlRunResponse: { request_id: schemas["RequestId"]; data: schemas["ReverseEtlRun"] };
@@ -267,6 +267,7 @@ export interface schemas {
   RuleCounts: { pass: number; fail: number; warn: number; waived: number; "not-applicable": number; "left-out": number; vacuous: number; error: number };
   RuleLevel: "MUST" | "SHOULD";
   RuleResult: "pass" | "fail" | "warn" | "waived" | "not-applicable" | "left-out" | "vacuous" | "error";
+  RunError: { reason: string; message: string };
   RunReverseEtlActivationRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; fullResync?: boolean | undefined; dryRun?: boolean | undefined };
   RunReverseEtlActivationResult: { runId: string; activationId: string; status: "queued" };
   RunReverseEtlActivationResultOrApprovalResponse: { request_id: schemas["RequestId"]; data: schemas["RunReverseEtlActivationResult"] | schemas["Approval"] };
@@ -544,6 +545,8 @@ export interface paths {
         403: { headers: Headers; content: { "application/json": schemas["Error"] } };
         409: { headers: Headers; content: { "application/json": schemas["Error"] } };
         422: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        502: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        504: { headers: Headers; content: { "application/json": schemas["Error"] } };
         default: { headers: Headers; content: { "application/json": schemas["Error"] } };
       };
     };
@@ -570,6 +573,8 @@ export interface paths {
         409: { headers: Headers; content: { "application/json": schemas["Error"] } };
         412: { headers: Headers; content: { "application/json": schemas["Error"] } };
         422: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        502: { headers: Headers; content: { "application/json": schemas["Error"] } };
+        504: { headers: Headers; content: { "application/json": schemas["Error"] } };
         default: { headers: Headers; content: { "application/json": schemas["Error"] } };
       };
     };
@@ -1560,7 +1565,7 @@ export interface paths {
   };
   "/jobs": {
     get: {
-      parameters: { query?: { "workspace_id"?: schemas["WorkspaceChoice"] | undefined; "limit"?: number | undefined; "cursor"?: string | undefined; "sort"?: schemas["ListOrder"] | undefined; "pipeline_id"?: string | undefined; "connection_id"?: string | undefined; "status"?: schemas["JobStatus"] | undefined; "job_type"?: schemas["JobType"] | undefined; "created_after"?: string | undefined; "created_before"?: string | undefined }; header?: { "X-Svc-Workspace-Id"?: string | undefined; "X-Svc-Client"?: schemas["Client"] | undefined }; path?: never; cookie?: never };
+      parameters: { query?: { "workspace_id"?: schemas["WorkspaceChoice"] | undefined; "limit"?: number | undefined; "cursor"?: string | undefined; "sort"?: schemas["ListOrder"] | undefined; "pipeline_id"?: string | undefined; "connection_id"?: string | undefined; "activation_id"?: string | undefined; "status"?: schemas["JobStatus"] | undefined; "job_type"?: schemas["JobType"] | undefined; "created_after"?: string | undefined; "created_before"?: string | undefined }; header?: { "X-Svc-Workspace-Id"?: string | undefined; "X-Svc-Client"?: schemas["Client"] | undefined }; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: Headers; content: { "application/json": schemas["JobListResponse"] } };
