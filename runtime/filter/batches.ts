@@ -68,7 +68,7 @@ function findSecrets(
   isAgain: boolean,
 ): Redacted | undefined {
   if (!("offsets" in column)) {
-    if (!search.shapes().has(column.encoding)) return undefined;
+    if (!search.shapes.has(column.encoding)) return undefined;
     const texts = columnTexts(column, rowCount);
     const isString = stringEncodings.has(column.encoding);
     const rows = [

@@ -58,17 +58,17 @@ export interface TextRows {
   readonly rowCount: number;
 }
 
-/** The alphabet of some secrets; of their encodings it has what URLs escape of base64. */
-export function alphabetOf(values: Iterable<string>): Alphabet {
+/** The alphabet of no secret: of their encodings it has what URLs escape of base64. */
+export function createAlphabet(): Alphabet {
   const alphabet = new Uint8Array(256);
-  for (const value of ["+/=", ...values])
-    for (const byte of [
-      ...Buffer.from(value),
-      ...Buffer.from(foldText(value)),
-      ...Buffer.from(foldText(value, true)),
-    ])
-      alphabet[byte] = 1;
+  for (const byte of Buffer.from("+/=")) alphabet[byte] = 1;
   return alphabet;
+}
+
+/** Adds the bytes of a secret, and those that its escapes stand for. */
+export function addToAlphabet(alphabet: Alphabet, value: string): void {
+  for (const text of new Set([value, foldText(value), foldText(value, true)]))
+    for (const byte of Buffer.from(text)) alphabet[byte] = 1;
 }
 
 /**

@@ -9,13 +9,26 @@
  *    bits of one word. Clean data stops here nearly always.
  * 3. A gram that passes is looked up exactly. For each place of a view where it stands the match is
  *    extended in both directions: it is a hit when it reaches the view's minimum and is more than
- *    dashes, padding or a short number.
+ *    dashes, padding or a short number. The steps that this takes are counted: who minted a token of
+ *    one gram a thousand times, and then writes that gram a million times, has written a hit.
  *
  * A view whose minimum is long (hex, `\u0041`) is met at several positions, so that only every n-th
  * gram of it has to be in the filter: with n coprime to 5 and 5n + 5 ≤ minimum, one of any 5n
  * successive positions is a multiple of both (Chinese remainder theorem). This keeps the filter
  * small enough for the processor's cache.
  */
+import {
+  addView,
+  createGramIndex,
+  gramBytes,
+  hashFactors,
+  hasRoom,
+  reserve,
+  reserveCharacters,
+  slotOf,
+  stride,
+  viewAt,
+} from "./gram-index.ts";
 import type { SecretView } from "./secret-views.ts";
 
 /** Bytes `start` to `end`, the end excluded. */
@@ -33,36 +46,59 @@ export interface Scanner {
   readonly longestMinimum: number;
 }
 
-const gramBytes = 6;
-const stride = 5;
+export interface GrowingScanner extends Scanner {
+  /** From now on these are found too. Costs as much as they are long, not what is known already. */
+  add(views: readonly SecretView[]): void;
+  /** True when the views of so many characters can be added without a pause for more room. */
+  hasRoom(characters: number): boolean;
+}
+
 /** The shortest run that surely holds a whole gram at a multiple of the stride. */
 const shortestRun = gramBytes + stride - 1;
 
-interface GramPlace {
-  readonly view: SecretView;
-  readonly offset: number;
-}
+/**
+ * Places and bytes that may be compared for each byte of the data, and what may be saved up of
+ * them: some 30 ms. Clean data takes less than one, a ruler like one in a secret some hundreds.
+ */
+const stepsPerByte = 32;
+const mostSteps = 20_000_000;
 
 /** Views of fewer than 10 bytes cannot be found this way and are left out. */
 export function createScanner(views: readonly SecretView[]): Scanner {
-  const searched = distinct(
-    views.filter((view) => view.bytes.length >= shortestRun && view.minBytes >= shortestRun),
-  );
-  const places = placesByGram(searched);
-  const filter = createFilter(places.keys());
-  const longestMinimum = Math.max(shortestRun, ...searched.map((view) => view.minBytes));
+  const scanner = createGrowingScanner();
+  scanner.add(views);
+  return scanner;
+}
+
+/**
+ * A scanner that finds nothing yet.
+ * @param characters of secrets for which there is room from the start
+ */
+export function createGrowingScanner(characters = 0): GrowingScanner {
+  const index = createGramIndex();
+  reserveCharacters(index, characters);
+  let longestMinimum = shortestRun;
+  let stepsLeft = mostSteps;
+
+  const gainSteps = ({ length }: Uint8Array) => {
+    stepsLeft = Math.min(mostSteps, Math.max(0, stepsLeft) + stepsPerByte * length);
+  };
 
   function next(bytes: Uint8Array, from: number): Range | undefined {
     const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const last = bytes.length - gramBytes;
-    const { words, shift } = filter;
+    // In the variables of this function: it is met for every fifth byte of all output.
+    const { words, wordShift } = index;
+    const { ofLow, ofHigh } = hashFactors;
     for (let at = from; at <= last; at += stride) {
       const low = data.getInt32(at, true);
       const high = data.getUint16(at + 4, true);
-      const hash = hashGram(low, high);
+      const mixed = Math.imul(low ^ Math.imul(high, ofHigh), ofLow);
+      const hash = mixed ^ (mixed >>> 15);
       const bits = (1 << hash) | (1 << (hash >>> 5));
-      if (((words[hash >>> shift] as number) & bits) !== bits) continue;
-      const range = longestMatch(bytes, at, places.get(gramKey(low, high)));
+      if (((words[hash >>> wordShift] as number) & bits) !== bits) continue;
+      const range = longestMatch(bytes, at, slotOf(index, low, high));
+      if (stepsLeft < 0) return { start: at, end: bytes.length };
       if (range !== undefined && isTelling(bytes, range)) return range;
     }
     return undefined;
@@ -74,22 +110,88 @@ export function createScanner(views: readonly SecretView[]): Scanner {
    */
   function widened(bytes: Uint8Array, range: Range): Range {
     const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    // How far the text of the views, laid over the data at this distance, is known to be like it.
+    const compared = new Map<number, number>();
     let { start, end } = range;
     for (let at = start; at <= range.end - gramBytes; at++) {
-      const key = gramKey(data.getInt32(at, true), data.getUint16(at + 4, true));
-      const match = longestMatch(bytes, at, places.get(key));
+      const slot = slotOf(index, data.getInt32(at, true), data.getUint16(at + 4, true));
+      const match = longestMatch(bytes, at, slot, compared);
+      if (stepsLeft < 0) return { start, end: bytes.length };
       start = Math.min(start, match?.start ?? start);
       end = Math.max(end, match?.end ?? end);
     }
     return { start, end };
   }
 
+  function longestMatch(
+    bytes: Uint8Array,
+    at: number,
+    slot: number,
+    compared?: Map<number, number>,
+  ): Range | undefined {
+    if (slot === 0) return undefined;
+    if (slot > 0) return matchAt(bytes, at, slot - 1, compared);
+    let longest: Range | undefined;
+    const { listPlaces, listNext } = index;
+    for (let entry = -slot; entry !== 0 && stepsLeft >= 0; entry = listNext[entry - 1] as number) {
+      const match = matchAt(bytes, at, listPlaces[entry - 1] as number, compared);
+      if (match && (!longest || match.end - match.start > longest.end - longest.start))
+        longest = match;
+    }
+    return longest;
+  }
+
+  /** The run around a gram that stands at `at` of the data and at `place` of the views' text. */
+  function matchAt(
+    bytes: Uint8Array,
+    at: number,
+    place: number,
+    compared: Map<number, number> | undefined,
+  ): Range | undefined {
+    stepsLeft--;
+    if (compared && (compared.get(place - at) ?? 0) > at) return undefined;
+    const { text, textLength, viewStarts, viewMinimums } = index;
+    const view = viewAt(index, place);
+    const viewStart = viewStarts[view] as number;
+    const viewEnd = viewStarts[view + 1] ?? textLength;
+    let start = at;
+    while (start > 0 && place - at + start > viewStart) {
+      if (bytes[start - 1] !== text[place - at + start - 1]) break;
+      start--;
+    }
+    let end = at + gramBytes;
+    while (end < bytes.length && place - at + end < viewEnd) {
+      if (bytes[end] !== text[place - at + end]) break;
+      end++;
+    }
+    stepsLeft -= end - start - gramBytes;
+    compared?.set(place - at, end);
+    return end - start < (viewMinimums[view] as number) ? undefined : { start, end };
+  }
+
   return {
-    longestMinimum,
-    holds: (bytes) => searched.length > 0 && next(bytes, 0) !== undefined,
+    get longestMinimum() {
+      return longestMinimum;
+    },
+    hasRoom: (characters) => hasRoom(index, characters),
+    add(views) {
+      const searched = distinct(
+        views.filter((view) => view.bytes.length >= shortestRun && view.minBytes >= shortestRun),
+      );
+      reserve(index, searched);
+      for (const view of searched) {
+        addView(index, view);
+        longestMinimum = Math.max(longestMinimum, view.minBytes);
+      }
+    },
+    holds(bytes) {
+      gainSteps(bytes);
+      return index.gramCount > 0 && next(bytes, 0) !== undefined;
+    },
     find(bytes) {
       const found: Range[] = [];
-      if (searched.length === 0) return found;
+      if (index.gramCount === 0) return found;
+      gainSteps(bytes);
       for (
         let first = next(bytes, 0);
         first !== undefined;
@@ -127,88 +229,6 @@ function distinct(views: readonly SecretView[]): SecretView[] {
     if (known === undefined || view.minBytes < known.minBytes) byBytes.set(key, view);
   }
   return [...byBytes.values()];
-}
-
-function placesByGram(views: readonly SecretView[]): Map<number, GramPlace[]> {
-  const places = new Map<number, GramPlace[]>();
-  for (const view of views) {
-    const data = new DataView(view.bytes.buffer, view.bytes.byteOffset, view.bytes.byteLength);
-    for (
-      let offset = 0;
-      offset <= view.bytes.length - gramBytes;
-      offset += gramDistance(view.minBytes)
-    ) {
-      const key = gramKey(data.getInt32(offset, true), data.getUint16(offset + 4, true));
-      const known = places.get(key);
-      if (known === undefined) places.set(key, [{ view, offset }]);
-      else known.push({ view, offset });
-    }
-  }
-  return places;
-}
-
-/**
- * The largest n, coprime to the stride, for which every run of `minBytes` still meets a kept gram.
- */
-function gramDistance(minBytes: number): number {
-  const most = Math.floor((minBytes - gramBytes + 1) / stride);
-  return most % stride === 0 ? most - 1 : most;
-}
-
-/** 6 bytes as one exact integer. */
-function gramKey(low: number, high: number): number {
-  return (low >>> 0) + high * 2 ** 32;
-}
-
-/** Multipliers of MurmurHash3 and of the golden ratio: they spread similar grams. */
-function hashGram(low: number, high: number): number {
-  const mixed = Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
-  return mixed ^ (mixed >>> 15);
-}
-
-/**
- * At least 16 bits a gram; each gram sets two bits of one 32-bit word. About 1 % of other grams
- * pass.
- */
-function createFilter(keys: Iterable<number>): { words: Int32Array; shift: number } {
-  const grams = [...keys];
-  const wordBits = Math.max(8, Math.ceil(Math.log2(grams.length / 2 + 1)));
-  const words = new Int32Array(2 ** wordBits);
-  const shift = 32 - wordBits;
-  for (const gram of grams) {
-    const hash = hashGram(gram | 0, Math.floor(gram / 2 ** 32));
-    const word = hash >>> shift;
-    words[word] = (words[word] as number) | (1 << hash) | (1 << (hash >>> 5));
-  }
-  return { words, shift };
-}
-
-function longestMatch(
-  bytes: Uint8Array,
-  at: number,
-  places: readonly GramPlace[] = [],
-): Range | undefined {
-  let longest: Range | undefined;
-  for (const { view, offset } of places) {
-    let before = 0;
-    while (
-      before < at &&
-      before < offset &&
-      bytes[at - before - 1] === view.bytes[offset - before - 1]
-    )
-      before++;
-    let after = gramBytes;
-    while (
-      at + after < bytes.length &&
-      offset + after < view.bytes.length &&
-      bytes[at + after] === view.bytes[offset + after]
-    )
-      after++;
-    const length = before + after;
-    if (length < view.minBytes || (longest && longest.end - longest.start >= length)) continue;
-    longest = { start: at - before, end: at + after };
-  }
-  return longest;
 }
 
 /**

@@ -2,20 +2,26 @@
  * The search for the secrets of a run, made of what is known of each; and JSON taken apart by it.
  */
 import type { Encoding } from "../contract/batch.ts";
-import { type Alphabet, alphabetOf, foldedPieces } from "./folding.ts";
+import { type Alphabet, addToAlphabet, createAlphabet, foldedPieces } from "./folding.ts";
 import { redactJson } from "./redact-json.ts";
-import { createScanner, type Scanner } from "./scanner.ts";
+import { createGrowingScanner, type Scanner } from "./scanner.ts";
 import type { Strength } from "./secret-parts.ts";
-import { insideJson, jsonEscaped, type SecretView, secretViews } from "./secret-views.ts";
-import { createShortSecrets, type ShortSecrets } from "./short-secrets.ts";
-import { encodingsThatMayShow } from "./value-shapes.ts";
+import {
+  insideJson,
+  jsonEscaped,
+  type SecretPiece,
+  type SecretView,
+  secretViews,
+} from "./secret-views.ts";
+import { createShortSecrets, type ShortSecrets, wholeForms } from "./short-secrets.ts";
+import { createShapesShown } from "./value-shapes.ts";
 
 export interface Search {
   readonly scanner: Scanner;
   readonly short: ShortSecrets;
   readonly alphabet: Alphabet;
   /** The encodings of columns whose values are no text, but may look like a secret as one. */
-  shapes(): ReadonlySet<Encoding>;
+  readonly shapes: ReadonlySet<Encoding>;
   /**
    * Names of properties are redacted only for these: a short secret may equal the name of a
    * declared field.
@@ -23,26 +29,49 @@ export interface Search {
   readonly exact: ReadonlySet<string>;
 }
 
-/** The search for these values. */
-export function createSearch(strengths: ReadonlyMap<string, Strength>): Search {
-  const valuesOf = (strength: Strength) =>
-    [...strengths].filter((entry) => entry[1] === strength).map(([value]) => value);
-  const views = [
-    ...valuesOf("piece").flatMap(secretViews),
-    ...valuesOf("whole").flatMap(wholeViews),
-  ];
-  const exact = valuesOf("exact");
-  const short = createShortSecrets(valuesOf("whole"), exact);
-  let shapes: ReadonlySet<Encoding> | undefined;
+export interface GrowingSearch extends Search {
+  /**
+   * From now on the value is searched for. Of a long one it is enough that each piece has been
+   * added. @see secretPieces
+   */
+  add(piece: SecretPiece, strength: Strength): void;
+  /** True when so many characters can be added without a pause for more room. */
+  hasRoom(characters: number): boolean;
+}
+
+/**
+ * A search for nothing yet.
+ * @param characters of secrets for which there is room from the start
+ */
+export function createSearch(characters = 0): GrowingSearch {
+  const scanner = createGrowingScanner(characters);
+  const alphabet = createAlphabet();
+  const shapes = createShapesShown();
+  const whole = new Set<string>();
+  const exact = new Set<string>();
+  let short: ShortSecrets | undefined;
   return {
-    scanner: createScanner([...views, ...insideJson(views)]),
-    short,
-    shapes: () => {
-      shapes ??= encodingsThatMayShow(views, short.forms);
-      return shapes;
+    scanner,
+    alphabet,
+    shapes: shapes.encodings,
+    exact,
+    hasRoom: scanner.hasRoom,
+    get short() {
+      short ??= createShortSecrets([...whole], [...exact]);
+      return short;
     },
-    alphabet: alphabetOf(strengths.keys()),
-    exact: new Set(exact),
+    add({ value, from }, strength) {
+      addToAlphabet(alphabet, value);
+      if (strength !== "piece") {
+        (strength === "whole" ? whole : exact).add(value);
+        short = undefined;
+        if (strength === "exact") return;
+        shapes.addForms(wholeForms(value));
+      }
+      const views = strength === "piece" ? secretViews(value, from) : wholeViews(value);
+      shapes.addViews(views);
+      scanner.add([...views, ...insideJson(views)]);
+    },
   };
 }
 

@@ -15,7 +15,8 @@ export interface SecretView {
 /** Consecutive characters of a secret whose appearance counts as a leak. */
 export const minSecretCharacters = 10;
 
-type Encode = (value: string, bytes: Buffer) => string | Buffer;
+/** @param from bytes of the secret before the value, where that is a piece of one */
+type Encode = (value: string, bytes: Buffer, from: number) => string | Buffer;
 
 /**
  * Name, fewest bytes that ten characters take, encoder. Where ten plain characters stay as they
@@ -113,7 +114,7 @@ const encoders: readonly (readonly [name: string, minBytes: number, encode: Enco
   [
     "typed array as JSON",
     68,
-    (_, bytes) => [...bytes].map((byte, index) => `"${index}":${byte}`).join(","),
+    (_, bytes, from) => Array.from(bytes, (byte, index) => `"${from + index}":${byte}`).join(","),
   ],
   [
     "octal",
@@ -133,12 +134,41 @@ const encoders: readonly (readonly [name: string, minBytes: number, encode: Enco
  * plain secret. Decoded bytes and UTF-16 of either byte order included; hashes and encryption are
  * not. Escapes one in another are not either: @see folding.ts
  */
-export function secretViews(value: string): SecretView[] {
+export function secretViews(value: string, from = 0): SecretView[] {
   const text = value.toWellFormed();
   const utf8 = Buffer.from(text);
   return encoders.map(([name, fewestBytes, encode]) =>
-    toView(name, fewestBytes, encode(text, utf8)),
+    toView(name, fewestBytes, encode(text, utf8, from)),
   );
+}
+
+/** Characters of a secret whose views are made at once: some 10 ms. */
+const pieceCharacters = 512;
+/** More than any ten characters of a secret, with what escapes in them stand for. */
+const sharedCharacters = 128;
+
+/** A secret, or a piece of a long one. */
+export interface SecretPiece {
+  readonly value: string;
+  /** Bytes of the secret before it. */
+  readonly from: number;
+}
+
+/** The secret in pieces that overlap: ten characters in a row are in one of them. */
+export function secretPieces(secret: string): SecretPiece[] {
+  if (secret.length <= pieceCharacters + sharedCharacters) return [{ value: secret, from: 0 }];
+  const pieces: SecretPiece[] = [];
+  let from = 0;
+  for (let start = 0; start + sharedCharacters < secret.length; ) {
+    const value = secret.slice(start, start + pieceCharacters + sharedCharacters);
+    pieces.push({ value, from });
+    // Not between the two halves of a character: they would count as other bytes.
+    const isHalf = /[\ud800-\udbff]/.test(secret.charAt(start + pieceCharacters - 1));
+    const end = start + pieceCharacters + (isHalf ? 1 : 0);
+    from += Buffer.byteLength(secret.slice(start, end));
+    start = end;
+  }
+  return pieces;
 }
 
 /** The encodings by name, each once, whatever offset it is found at. */
@@ -198,12 +228,16 @@ function base64url(text: string): string {
 
 /** RFC 4648 section 6, as it appears `alignment` bytes after a group's start. */
 function base32(bytes: Uint8Array, alignment: number): string {
-  const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, "0")).join("");
   const firstWhole = (5 - ((alignment * 8) % 5)) % 5;
-  const groups = bits.slice(firstWhole).match(/.{5}/g) ?? [];
-  return groups
-    .map((group) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".charAt(Number.parseInt(group, 2)))
-    .join("");
+  let text = "";
+  let bits = 0;
+  let bitCount = -firstWhole;
+  for (const byte of bytes) {
+    bits = ((bits << 8) | byte) & 0xfff;
+    for (bitCount += 8; bitCount >= 5; bitCount -= 5)
+      text += "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[(bits >> (bitCount - 5)) & 31];
+  }
+  return text;
 }
 
 function rot13(value: string): string {

@@ -366,3 +366,140 @@ function shapeOf(value: unknown): unknown {
       .sort();
   return typeof value === "string" ? "string" : value;
 }
+
+describe("many and long secrets", () => {
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  let state = 11;
+  /** Repeatable: Park and Miller, 1988. */
+  const randomText = (length: number) =>
+    Array.from({ length }, () => {
+      state = (state * 48_271) % 2_147_483_647;
+      return alphabet[state % alphabet.length];
+    }).join("");
+  const cpuMs = (work: () => unknown) => {
+    const before = process.threadCpuUsage();
+    work();
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  const limits = { together: 64 * 1024, short: 50, passing: 16 * 1024 };
+
+  test("a long secret is found in every view, wherever ten of its characters stand", () => {
+    const secret = randomText(5_000);
+    const registry = registryOf(secret);
+    for (const encode of [
+      (text: string) => text,
+      (text: string) => text.toUpperCase(),
+      (text: string) => Buffer.from(text).toString("hex"),
+      (text: string) => [...text].join(" "),
+      (text: string) => Buffer.from(text).toString("base64"),
+      (text: string) => JSON.stringify(Buffer.from(text)),
+    ]) {
+      const missed: number[] = [];
+      for (let start = 0; start + 14 <= secret.length; start += 7)
+        if (!registry.contains(Buffer.from(encode(secret.slice(start, start + 14)))))
+          missed.push(start);
+      expect(missed).toEqual([]);
+    }
+    // The names of a typed array's values count on.
+    const typed = JSON.stringify(new Uint8Array(Buffer.from(secret)));
+    for (let start = 1; start + 140 < typed.length; start += 97)
+      expect(registry.contains(Buffer.from(typed.slice(start, start + 140)))).toBe(true);
+    expect(registry.redactText(`x ${secret} y`)).toBe("x [redacted] y");
+  });
+
+  test("an addition costs what it is long, not what is known already", () => {
+    const registry = createSecretRegistry();
+    registry.add(randomText(60_000));
+    registry.contains(Buffer.from("x"));
+    const spent = cpuMs(() => {
+      for (let index = 0; index < 20; index++) {
+        registry.add(randomText(50));
+        registry.contains(Buffer.from("x"));
+      }
+    });
+    expect(spent).toBeLessThan(100);
+  });
+
+  test("beyond its limit a run is given no further secret, and its search stays as it is", () => {
+    const registry = createSecretRegistry(limits);
+    const added: string[] = [];
+    const add = () => {
+      const secret = randomText(6_000);
+      registry.add(secret);
+      added.push(secret);
+    };
+    expect(() => {
+      for (let index = 0; index < 30; index++) add();
+    }).toThrow(expect.objectContaining({ code: "CONNECTOR_PROTOCOL" }));
+    expect(added).toHaveLength(10);
+    for (const secret of added) expect(registry.contains(Buffer.from(secret))).toBe(true);
+    registry.add(added[0] as string); // known already
+  });
+
+  test("short secrets have a limit of their own: each is looked for one by one", () => {
+    const registry = createSecretRegistry(limits);
+    expect(() => {
+      for (let index = 0; index < 51; index++) registry.add(`k${index}`);
+    }).toThrow(expect.objectContaining({ code: "CONNECTOR_PROTOCOL" }));
+  });
+
+  test("of tokens that replace each other the last ones are found, whatever their number", async () => {
+    const registry = createSecretRegistry(limits);
+    const tokens = Array.from({ length: 100 }, () => randomText(2_000));
+    for (const token of tokens) {
+      registry.addPassing(token);
+      expect(registry.contains(Buffer.from(token))).toBe(true);
+    }
+    await registry.prepare();
+    for (const token of tokens.slice(-7)) expect(registry.contains(Buffer.from(token))).toBe(true);
+    expect(registry.contains(Buffer.from(tokens[0] as string))).toBe(false);
+  });
+
+  test("a token that is a setting too does not pass", async () => {
+    const registry = createSecretRegistry(limits);
+    const setting = randomText(500);
+    registry.add(setting);
+    registry.addPassing(setting);
+    for (let index = 0; index < 100; index++) registry.addPassing(randomText(2_000));
+    await registry.prepare();
+    expect(registry.contains(Buffer.from(setting))).toBe(true);
+  });
+
+  test("is prepared in pieces, with turns of the event loop between them", async () => {
+    const registry = createSecretRegistry();
+    registry.add(randomText(96 * 1024));
+    let longestMs = 0;
+    let before = process.threadCpuUsage();
+    const look = () => {
+      const { user, system } = process.threadCpuUsage(before);
+      longestMs = Math.max(longestMs, (user + system) / 1_000);
+      before = process.threadCpuUsage();
+      next = setImmediate(look);
+    };
+    let next = setImmediate(look);
+    await registry.prepare();
+    look();
+    clearImmediate(next);
+    expect(longestMs).toBeLessThan(100);
+    expect(cpuMs(() => registry.contains(Buffer.from("x")))).toBeLessThan(20);
+  });
+
+  test("a number of thousands of digits is searched for like a shorter one", () => {
+    const number = "12".repeat(16_384);
+    const registry = registryOf(number);
+    expect(registry.redactText(`x ${number} y`)).toBe("x [redacted] y");
+    expect(redactLine(number, `{"text":"${number}"}`)).toBe('{"text":"[redacted]"}');
+  });
+
+  test("a token of one gram over and over stops no host: output like it is a hit", () => {
+    const token = Array.from({ length: 1_000 }, (_, index) => `AAAAAA${index.toString(36)}`).join(
+      "x",
+    );
+    const registry = registryOf(token);
+    const output = Buffer.from("AAAAAA!".repeat(150_000));
+    expect(cpuMs(() => registry.contains(output))).toBeLessThan(1_000);
+    const line = Buffer.from(`{"text":"${"AAAAAA!".repeat(20_000)}"}\n`);
+    expect(cpuMs(() => registry.redactLines(line))).toBeLessThan(1_000);
+  });
+});

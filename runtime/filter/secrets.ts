@@ -4,30 +4,46 @@
  * appear) and secret-views (encodings) to the scanner; short ones to short-secrets. Clean output
  * costs one pass of the scanner and is returned as it came.
  */
+import { setImmediate } from "node:timers/promises";
 import type { Batch } from "../contract/batch.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { redactBatch } from "./batches.ts";
 import { fold } from "./folding.ts";
+import { createKnownSecrets } from "./known-secrets.ts";
 import { redactedWord } from "./redact-json.ts";
 import { mergeRanges, type Range } from "./scanner.ts";
 import {
   asBuffer,
   createSearch,
+  type GrowingSearch,
   holds,
   isSuspicious,
   redactValue,
   type Search,
   withoutEscapes,
 } from "./search.ts";
-import { type Strength, secretParts } from "./secret-parts.ts";
+import type { SecretPart, Strength } from "./secret-parts.ts";
+import { type SecretPiece, secretPieces } from "./secret-views.ts";
 
 /** The secrets of one run and the search for them, in every encoding, in whatever leaves. */
 export interface SecretRegistry {
   /**
    * From now on this value is searched for. Values shorter than 6 characters are searched for in
    * exact form only, as whole JSON strings.
+   * @throws CONNECTOR_PROTOCOL when the run would have more secrets than its limits; it is not
+   * searched for then
    */
   add(value: string): void;
+  /**
+   * As {@link add}, of a token that another one will replace: it is searched for until there are so
+   * many newer ones that their limit is reached.
+   */
+  addPassing(token: string): void;
+  /**
+   * Makes the search of what has been added, in pieces with turns of the event loop between them.
+   * Whoever adds long secrets waits for it; what is looked for before makes the rest at once.
+   */
+  prepare(): Promise<void>;
   /** True when the bytes hold a secret in any encoding. */
   contains(bytes: Uint8Array): boolean;
   /**
@@ -51,29 +67,74 @@ export interface SecretRegistry {
   readonly hitCount: number;
 }
 
-/**
- * An empty registry. Adding is cheap: the search is built anew when something is next looked for.
- */
-export function createSecretRegistry(): SecretRegistry {
-  const strengths = new Map<string, Strength>();
-  let search: Search | undefined;
+/** How much is searched for at most; the memory of a search is a few hundred times as much. */
+export interface SecretLimits {
+  /** Bytes of all secrets. */
+  readonly together: number;
+  /** Those that are looked for one by one. */
+  readonly short: number;
+  /** Bytes of the tokens that replace each other; older ones are forgotten. */
+  readonly passing: number;
+}
+
+/** An empty registry. */
+export function createSecretRegistry(limits?: SecretLimits): SecretRegistry {
+  const known = createKnownSecrets(limits);
+  let search = createSearch();
+  let waiting: WaitingPiece[] = [];
+  /** What has been added since a new search is made, which takes its place. */
+  let sinceRenewal: WaitingPiece[] | undefined;
+  let preparing: Promise<void> | undefined;
   let hitCount = 0;
+  const mayForget = limits?.passing ?? Number.POSITIVE_INFINITY;
 
   const current = (): Search => {
-    search ??= createSearch(strengths);
+    for (const { piece, strength } of waiting.splice(0)) search.add(piece, strength);
     return search;
   };
+  const wait = (parts: readonly SecretPart[]) => {
+    const pieces = piecesOf(parts);
+    waiting.push(...pieces);
+    sinceRenewal?.push(...pieces);
+    // Nobody waits for the search to be prepared: this bounds its memory.
+    if (known.forgottenBytes() > 3 * mayForget) {
+      search = createSearch();
+      waiting = piecesOf(known.renew());
+      sinceRenewal = undefined;
+    }
+  };
+
+  async function prepare(): Promise<void> {
+    while (waiting.length > 0 || known.forgottenBytes() > mayForget) {
+      if (known.forgottenBytes() <= mayForget && search.hasRoom(charactersOf(waiting)))
+        await addInTurns(search, waiting);
+      else await renew();
+    }
+    preparing = undefined;
+  }
+
+  /** A larger search, or one without what has been forgotten; the one before serves meanwhile. */
+  async function renew(): Promise<void> {
+    const pieces = piecesOf(known.renew());
+    const since: WaitingPiece[] = [];
+    sinceRenewal = since;
+    const renewed = createSearch(1.2 * charactersOf(pieces));
+    await addInTurns(renewed, pieces);
+    if (sinceRenewal !== since) return;
+    search = renewed;
+    waiting = since;
+    sinceRenewal = undefined;
+  }
 
   return {
     get hitCount() {
       return hitCount;
     },
-    add(value) {
-      for (const part of secretParts(value)) {
-        if (strengths.get(part.value) === part.strength) continue;
-        if (strengths.get(part.value) !== "piece") strengths.set(part.value, part.strength);
-        search = undefined;
-      }
+    add: (value) => wait(known.add(value)),
+    addPassing: (token) => wait(known.addPassing(token)),
+    prepare() {
+      preparing ??= prepare();
+      return preparing;
     },
     contains(bytes) {
       const searched = current();
@@ -114,6 +175,29 @@ export function createSecretRegistry(): SecretRegistry {
       return redacted.batch;
     },
   };
+}
+
+interface WaitingPiece {
+  readonly piece: SecretPiece;
+  readonly strength: Strength;
+}
+
+/** Of a secret that counts only in full there is one piece. */
+const piecesOf = (parts: readonly SecretPart[]): WaitingPiece[] =>
+  parts.flatMap(({ value, strength }) => {
+    const pieces = strength === "piece" ? secretPieces(value) : [{ value, from: 0 }];
+    return pieces.map((piece) => ({ piece, strength }));
+  });
+
+const charactersOf = (pieces: readonly WaitingPiece[]) =>
+  pieces.reduce((sum, { piece }) => sum + piece.value.length, 0);
+
+/** One in each turn of the event loop. What somebody takes out meanwhile, they add themselves. */
+async function addInTurns(search: GrowingSearch, pieces: WaitingPiece[]): Promise<void> {
+  for (let next = pieces.shift(); next !== undefined; next = pieces.shift()) {
+    search.add(next.piece, next.strength);
+    await setImmediate();
+  }
 }
 
 /** Where secrets stand whose characters are escapes, some or all. */

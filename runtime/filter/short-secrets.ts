@@ -12,8 +12,6 @@ export interface ShortSecrets {
   readonly needles: readonly Buffer[];
   /** Secrets that are found as a complete text. */
   readonly values: ReadonlySet<string>;
-  /** The forms of secrets that are found in full. */
-  readonly forms: readonly string[];
   /** False when the bytes surely hold none. */
   mayBeIn(bytes: Buffer): boolean;
   /** Where they stand in free text; positions in UTF-16 code units, ordered, not overlapping. */
@@ -47,7 +45,6 @@ export function createShortSecrets(
   return {
     needles,
     values,
-    forms: whole.flatMap((value) => [...plainForms(value), ...packedForms(value)]),
     mayBeIn: (bytes) =>
       needles.some((needle) => bytes.includes(needle)) ||
       (bytes.length <= longestExactBytes && values.has(bytes.toString().trim())),
@@ -64,7 +61,18 @@ export function createShortSecrets(
   };
 }
 
+/** The forms in which a secret is found that is found in full. */
+export const wholeForms = (value: string): string[] => [
+  ...plainForms(value),
+  ...packedForms(value),
+];
+
+/** An expression takes no text of any length, and a number of so many digits is no other one. */
+const longestPattern = 256;
+
 function wholePattern(value: string): string {
+  if (value.length > longestPattern)
+    return `(?:${plainForms(value.slice(0, longestPattern)).map(RegExp.escape).join("|")})[\\p{L}\\p{N}]*`;
   const plain = plainForms(value).map((form) => RegExp.escape(form));
   // In JSON an escaped line break ends in a letter.
   const standsAlone = `(?:(?<![\\p{L}\\p{N}])|(?<=\\\\[nrt]))(?:${plain.join("|")})(?![\\p{L}\\p{N}])`;
@@ -100,6 +108,7 @@ const rangeOf = (match: RegExpExecArray): Range => ({
 });
 
 function wholeNeedles(value: string): string[] {
+  if (value.length > longestPattern) return wholeNeedles(value.slice(0, longestPattern));
   return [...plainForms(value).map(jsonEscaped), ...plainForms(value), ...packedForms(value)];
 }
 
@@ -126,6 +135,7 @@ function plainForms(value: string): string[] {
 
 /** Encodings in which six to nine characters are still too few bytes for the scanner. */
 function packedForms(value: string): string[] {
+  if (value.length > 10) return [];
   const short = secretViews(value).filter(
     ({ name, bytes }) => name.startsWith("base") && bytes.length <= 10,
   );

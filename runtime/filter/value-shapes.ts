@@ -47,55 +47,78 @@ export const stringEncodings: ReadonlySet<Encoding> = new Set([
 
 /** Characters of such values, and what stands for those that are alike. */
 interface Alphabet {
-  readonly runs: RegExp;
+  readonly characters: string;
   readonly alike: RegExp;
   readonly by: string;
+  /** In every telling piece of a value. */
+  readonly core: string;
 }
-const ofUuids: Alphabet = { runs: /[\da-f-]+/g, alike: /[\da-f]/g, by: "f" };
-const ofOthers: Alphabet = { runs: /[\deTZ.:+-]+/g, alike: /\d/g, by: "9" };
+const ofUuids: Alphabet = { characters: "\\da-f-", alike: /[\da-f]/g, by: "f", core: "ffff" };
+const ofOthers: Alphabet = { characters: "\\deTZ.:+-", alike: /\d/g, by: "9", core: "9" };
 const alphabetOf = (encoding: Encoding) => (encoding === "uuid128" ? ofUuids : ofOthers);
 
 /** Fewer digits are never a hit. @see isTelling of scanner.ts */
 const tellingDigits = 16;
 
-/**
- * The encodings in which a secret may stand.
- * @param forms those of secrets that are found in full
- */
-export function encodingsThatMayShow(
-  views: readonly SecretView[],
-  forms: readonly string[],
-): ReadonlySet<Encoding> {
-  const pieces = new Map(
-    [ofUuids, ofOthers].map((alphabet) => [
-      alphabet,
-      new Set(views.flatMap((view) => piecesOf(view, alphabet))),
-    ]),
-  );
-  const shown = (Object.keys(shapes) as Encoding[]).filter((encoding) => {
-    const isShaped = shapes[encoding] as Shape;
-    const alphabet = alphabetOf(encoding);
-    const { alike, by } = alphabet;
-    return (
-      [...(pieces.get(alphabet) ?? [])].some(isShaped) ||
-      (stringEncodings.has(encoding) && forms.some((form) => isShaped(form.replace(alike, by))))
-    );
-  });
-  return new Set(shown);
+/** Learns of the views of secrets and of the forms of short ones, one after another. */
+export interface ShapesShown {
+  readonly encodings: ReadonlySet<Encoding>;
+  addViews(views: readonly SecretView[]): void;
+  /** Those of secrets that are found in full. */
+  addForms(forms: readonly string[]): void;
 }
 
+/** The encodings in which a secret may stand: none yet. */
+export function createShapesShown(): ShapesShown {
+  const encodings = new Set<Encoding>();
+  const looked = new Map([ofUuids, ofOthers].map((alphabet) => [alphabet, new Set<string>()]));
+  const addWhere = (isShown: (encoding: Encoding, isShaped: Shape) => boolean) => {
+    for (const [encoding, isShaped] of Object.entries(shapes) as [Encoding, Shape][])
+      if (!encodings.has(encoding) && isShown(encoding, isShaped)) encodings.add(encoding);
+  };
+  return {
+    encodings,
+    addViews(views) {
+      for (const [alphabet, known] of looked) {
+        const pieces = new Set(views.flatMap((view) => piecesOf(view, alphabet)));
+        const others = [...pieces].filter((piece) => !known.has(piece));
+        if (known.size < mostLooked) for (const piece of others) known.add(piece);
+        addWhere(
+          (encoding, isShaped) => alphabetOf(encoding) === alphabet && others.some(isShaped),
+        );
+      }
+    },
+    addForms(forms) {
+      addWhere((encoding, isShaped) => {
+        const { alike, by } = alphabetOf(encoding);
+        return (
+          stringEncodings.has(encoding) && forms.some((form) => isShaped(form.replace(alike, by)))
+        );
+      });
+    },
+  };
+}
+
+/** Pieces that are remembered, so that none is looked at again. */
+const mostLooked = 1_000;
+
 /** The shortest pieces of a view that are a hit, of characters of the alphabet alone. */
-function piecesOf({ bytes, minBytes }: SecretView, { runs, alike, by }: Alphabet): string[] {
-  const text = Buffer.from(bytes).toString("latin1");
-  return [...text.matchAll(runs)].flatMap(([run]) => {
-    if (run.length < minBytes) return [];
+function piecesOf({ bytes, minBytes }: SecretView, alphabet: Alphabet): string[] {
+  const { characters, alike, by, core } = alphabet;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+  const runs = new RegExp(`[${characters}]{${minBytes},}`, "g");
+  return (text.match(runs) ?? []).flatMap((run) => {
     const likeRun = run.replace(alike, by);
-    const pieces: string[] = [];
+    if (!likeRun.includes(core)) return [];
+    const longest = Math.max(minBytes, tellingDigits);
+    // Most of all: the views in hex, in which one place is like the next.
+    if (!/[^f]/.test(likeRun)) return [likeRun.slice(0, minBytes), likeRun.slice(0, longest)];
+    const pieces = new Set<string>();
     for (let from = 0; from + minBytes <= run.length; from++) {
       const isNumber = !/\D/.test(run.slice(from, from + minBytes));
-      const length = isNumber ? Math.max(minBytes, tellingDigits) : minBytes;
-      if (from + length <= run.length) pieces.push(likeRun.slice(from, from + length));
+      const length = isNumber ? longest : minBytes;
+      if (from + length <= run.length) pieces.add(likeRun.slice(from, from + length));
     }
-    return pieces;
+    return [...pieces];
   });
 }
