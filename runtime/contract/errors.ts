@@ -544,6 +544,7 @@ function renderMessage(code: ErrorCode, details: ErrorDetails): string {
   const row: ErrorRow = errorTable[code];
   const fill = (text: string) =>
     text
+      .replaceAll("<connector>", String(details.name ?? "<connector>"))
       .replace(/\[([^\]]*)\]/g, (whole, part: string) => {
         const names = placeholders(part);
         if (names.length === 0) return whole;

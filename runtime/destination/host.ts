@@ -19,6 +19,7 @@ import type { RateLedger } from "../contract/rate-ledger.ts";
 import { createSecretRegistry, type SecretRegistry } from "../filter/secrets.ts";
 import { sanitizeText } from "../filter/text.ts";
 import { systemClock } from "../host/clock.ts";
+import { builtInName } from "../host/registry.ts";
 import { parseConfig } from "../spec/config.ts";
 import { deepFreeze } from "../wire/deep-freeze.ts";
 import { type Access, type DeclaredEgress, openAccess } from "./access.ts";
@@ -100,7 +101,7 @@ export function createModuleHost<
   ): Promise<OpenModule<Module, Context>> {
     const { signal = new AbortController().signal, onEvent = () => {}, folder } = options;
     const { module, manifest } = await load(reference);
-    const parsed = parseConfig(manifest, config);
+    const parsed = parseConfig(manifest, config, builtInName(reference));
     const secrets = createSecretRegistry();
     for (const secret of parsed.secrets) secrets.add(secret);
     const sanitize = (error: unknown) => sanitizeError(error, secrets);

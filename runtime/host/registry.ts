@@ -22,6 +22,10 @@ export const findDestination = (wanted: string): ConnectorReference =>
 export const findActivationConnector = (wanted: string): ConnectorReference =>
   referenceOf(builtInActivations.find(({ type }) => type === wanted));
 
+/** The name of a source or destination that comes with svc, as commands take it. */
+export const builtInName = ({ url }: ConnectorReference): string | undefined =>
+  [...builtInSources, ...builtInDestinations].find(({ reference }) => reference.url === url)?.name;
+
 function referenceOf(connector: BuiltInConnector | undefined): ConnectorReference {
   if (!connector) throw new ConnectorError("CONNECTOR_UNKNOWN");
   return connector.reference;

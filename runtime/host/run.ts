@@ -30,6 +30,7 @@ import { parseManifest } from "../spec/manifest.ts";
 import { canonicalize } from "../wire/canonical-json.ts";
 import type { VerbRequest } from "../wire/verb-request.ts";
 import type { LoadedWorker, WorkerPool } from "./pool.ts";
+import { builtInName } from "./registry.ts";
 import type { SessionHandlers } from "./worker-output.ts";
 
 /** The parts of a host that all its runs share. */
@@ -127,7 +128,7 @@ export async function withRun<T>(
   let broker: Broker | undefined;
   try {
     const manifest = parseManifest(first.manifest);
-    const config = parseConfig(manifest, rawConfig);
+    const config = parseConfig(manifest, rawConfig, builtInName(connector));
     requireHidden(manifest, config);
     for (const secret of config.secrets) secrets.add(secret);
     const tokens = options.tokens ?? parts.tokens(connector, config.whole);

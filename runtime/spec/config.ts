@@ -19,17 +19,31 @@ export interface ParsedConfig {
 
 /**
  * Validates against the spec, fills defaults in.
- * @throws CONFIG_INVALID naming the first fault's path, never a value
+ * @param name by which commands know the connector
+ * @throws CONFIG_INVALID naming the first fault's path, and all settings that are missing, never a
+ * value
  */
-export function parseConfig(manifest: Pick<Manifest, "spec">, config: JsonValue): ParsedConfig {
+export function parseConfig(
+  manifest: Pick<Manifest, "spec">,
+  config: JsonValue,
+  name?: string,
+): ParsedConfig {
   const refuse = (path: string, problem: string) =>
-    new ConnectorError("CONFIG_INVALID", { path, problem });
+    new ConnectorError("CONFIG_INVALID", {
+      path,
+      problem,
+      ...(name === undefined ? {} : { name }),
+    });
   if (!isJsonObject(config)) throw refuse("the document", "must be an object");
   const excess = configExcess(config);
   if (excess !== undefined) throw refuse("the document", excess);
   const whole = copyJson(config);
   const fault = compileSchema(closedSpec(manifest.spec))(whole).at(0);
-  if (fault) throw refuse(fault.path || "the document", fault.problem);
+  if (fault) {
+    const others =
+      fault.problem === "is missing" ? missingIn(whole, manifest.spec, fault.path) : [];
+    throw refuse(fault.path || "the document", `${fault.problem}${alsoMissing(others)}`);
+  }
   const control = controlCharacterPath(whole, manifest.spec);
   if (control !== undefined) throw refuse(control, "has control characters in it");
   const secrets: string[] = [];
@@ -40,6 +54,27 @@ export function parseConfig(manifest: Pick<Manifest, "spec">, config: JsonValue)
   if (secrets.reduce((bytes, one) => bytes + Buffer.byteLength(one), 0) > together)
     throw refuse("the document", `has secrets of more than ${together} bytes`);
   return { whole, withoutSecrets: withoutSecrets as JsonObject, secrets };
+}
+
+/** Settings that are missing besides that one. Of an object within, none is named. */
+function missingIn(whole: JsonObject, { required }: JsonObject, first: string): string[] {
+  return (Array.isArray(required) ? required.map(String) : []).filter(
+    (name) => name !== first && !Object.hasOwn(whole, name),
+  );
+}
+
+/** Most settings that are named beside the first. */
+const maxMissing = 10;
+
+function alsoMissing(names: readonly string[]): string {
+  const shown = names.slice(0, maxMissing);
+  const rest = names.length - shown.length;
+  const parts = rest > 0 ? [...shown, `${rest} more`] : shown;
+  const last = parts.pop();
+  if (last === undefined) return "";
+  return parts.length === 0
+    ? `, and so is ${last}`
+    : `, and so are ${parts.join(", ")} and ${last}`;
 }
 
 /** The spec as configurations are held to it: settings that it does not name are refused. */

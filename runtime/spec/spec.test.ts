@@ -157,6 +157,35 @@ describe("a configuration", () => {
     expect(failure.message).not.toContain(token);
   });
 
+  test("of which several settings are missing is told of all of them, and by which command they are shown", () => {
+    const three = manifest({
+      spec: Type.Object({
+        host: Type.String(),
+        port: Type.Integer({ default: 1 }),
+        user: Type.String(),
+        api_token: secret(Type.String()),
+        note: Type.Optional(Type.String()),
+      }),
+      egress: http({ baseUrl: "https://a.example.com", auth: bearer("api_token") }),
+    });
+    const problemWith = (config: JsonValue, name?: string) => {
+      try {
+        parseConfig(parseManifest(three), config, name);
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return undefined;
+    };
+    expect(problemWith({}, "postgres")).toBe(
+      "The configuration is not valid: host is missing, and so are user and api_token. Correct that setting; `svc spec postgres` lists them all.",
+    );
+    expect(problemWith({ host: "h" })).toContain("user is missing, and so is api_token.");
+    expect(problemWith({ host: "h", user: "u" })).toContain(
+      "api_token is missing. Correct that setting; `svc spec <connector>` lists them all.",
+    );
+    expect(problemWith({ hots: "h" })).toContain("is missing, and so are user and api_token.");
+  });
+
   test("may have line breaks where the spec says multiline", () => {
     expect(parseConfig(good(), { api_token: token, certificate: "a\nb" }).whole.certificate).toBe(
       "a\nb",
