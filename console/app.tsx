@@ -9,10 +9,10 @@ import { onWait } from "./api/send.ts";
 import { workspaces } from "./model/queries.ts";
 import { SignIn, SignInByLink } from "./pages/sign-in.tsx";
 import { type Me, MeContext } from "./parts/me.tsx";
+import { notify } from "./parts/notify.ts";
 import { lazyPage, PageBoundary } from "./parts/page.tsx";
 import { Shell } from "./parts/shell.tsx";
 import { Loading, ProblemNote } from "./parts/states.tsx";
-import { tell } from "./parts/tell.ts";
 
 const Home = lazyPage(() => import("./pages/home.tsx"));
 const Endpoints = lazyPage(() => import("./pages/endpoints.tsx"));
@@ -60,7 +60,7 @@ function SignedIn() {
   const queries = useQueryClient();
   const me = useQuery({ queryKey: ["me"], queryFn: () => ask(api.GET("/me")) });
   useEffect(() => onSessionEnd(() => setEnded(true)), []);
-  useEffect(() => onWait(tell.waits), []);
+  useEffect(() => onWait(notify.waits), []);
   const comeBack = () => {
     setEnded(false);
     void queries.invalidateQueries();

@@ -130,7 +130,7 @@ export {
   type ActivationOptions,
   createActivationHost,
 } from "./destination/activation-host.ts";
-export { deletesProblem, keysOnly, tellsDeletes } from "./destination/deletes.ts";
+export { deletesProblem, keysOnly, reportsDeletes } from "./destination/deletes.ts";
 export {
   createDestinationHost,
   type DestinationHost,

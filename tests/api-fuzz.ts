@@ -265,11 +265,11 @@ function createCheck(
     if (!isElsewhere && statusCode !== 401 && headers["x-ratelimit-limit"] === undefined)
       find("no limit told");
     const { reason } = (body.details ?? {}) as { reason?: unknown };
-    const told = [
+    const expected = [
       ...operation["x-svc-reasons"],
       ...(operation.responses.default?.["x-svc-reasons"] ?? []),
     ];
-    if (!isElsewhere && (!validate || (statusCode >= 400 && !told.includes(String(reason)))))
+    if (!isElsewhere && (!validate || (statusCode >= 400 && !expected.includes(String(reason)))))
       find(`not in the document: ${reason}`);
     if (validate && !validate(body)) {
       const [first] = validate.errors ?? [];

@@ -117,9 +117,9 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await publishFacts(at.api.control.services);
     await page.goto(`${at.url}/#/pipelines/${id}`);
     await page.getByText("Its source has changed. Resuming accepts what has changed.").waitFor();
-    const told = page.locator("section").filter({ hasText: "What has changed at the source" });
-    await told.getByText("tags has a new column: name.").waitFor();
-    await told.getByText(`tags has the column ${hostile} no more.`).waitFor();
+    const news = page.locator("section").filter({ hasText: "What has changed at the source" });
+    await news.getByText("tags has a new column: name.").waitFor();
+    await news.getByText(`tags has the column ${hostile} no more.`).waitFor();
     expect(await page.locator("main img").count()).toBe(0);
     await look(page, "pipeline-changed");
     await page.goto(`${at.url}/#/`);

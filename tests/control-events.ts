@@ -20,7 +20,7 @@ export function createEventClock(): StandingClock {
 }
 
 /** Publishes and delivers what waits, in as many rounds as that takes. */
-export async function tell({ control: { services } }: TestControl): Promise<void> {
+export async function deliverEvents({ control: { services } }: TestControl): Promise<void> {
   await using sender = createWebhookSender(services);
   const deliverer = createDeliverer(services, sender, new AbortController().signal);
   do {

@@ -20,7 +20,7 @@ export interface CutOffOptions {
   readonly originMs: number;
 }
 
-export interface AttemptTold {
+export interface AttemptReport {
   readonly attempt: number;
   readonly status: string;
   readonly code: string | undefined;
@@ -43,7 +43,7 @@ if (text !== undefined) {
         attempt: attempt.attempt,
         status: result.status,
         code,
-      } satisfies AttemptTold),
+      } satisfies AttemptReport),
     );
     return result;
   };

@@ -21,7 +21,7 @@ import { findPostgres } from "../simulators/postgres-server.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import { attemptRows, jobRow } from "./control-jobs.ts";
 import { createNetwork, type Network, whyNoNamespaces } from "./cut-off-network.ts";
-import type { AttemptTold, CutOffOptions } from "./cut-off-worker.ts";
+import type { AttemptReport, CutOffOptions } from "./cut-off-worker.ts";
 import { JobFailed, until } from "./sync-kills.ts";
 
 /** Leases of 30 s end after ten. */
@@ -34,7 +34,7 @@ const program = fileURLToPath(new URL("cut-off-worker.ts", import.meta.url));
 interface Worker {
   readonly host: number;
   readonly child: ChildProcess;
-  readonly told: AttemptTold[];
+  readonly attempts: AttemptReport[];
 }
 
 describe.skipIf(reason !== undefined)(
@@ -74,12 +74,12 @@ describe.skipIf(reason !== undefined)(
         stdio: ["ignore", "pipe", "inherit"],
         env: process.env,
       });
-      const worker: Worker = { host, child, told: [] };
+      const worker: Worker = { host, child, attempts: [] };
       workers.push(worker);
       const lines = createInterface(child.stdout);
       const working = once(lines, "line");
       await working;
-      lines.on("line", (line) => worker.told.push(JSON.parse(line)));
+      lines.on("line", (line) => worker.attempts.push(JSON.parse(line)));
       return worker;
     }
 
@@ -217,8 +217,11 @@ describe.skipIf(reason !== undefined)(
       await until("the middle", () => inTheMiddle("_svc_one_orders"));
       network.setLink(own.host, "down");
       const others = await Promise.all([start(1, options), start(2, options)]);
-      const told = await until("the end of the attempt that is cut off", async () => own.told[0]);
-      expect(told).toMatchObject({ attempt: 1, status: "cancelled" });
+      const end = await until(
+        "the end of the attempt that is cut off",
+        async () => own.attempts[0],
+      );
+      expect(end).toMatchObject({ attempt: 1, status: "cancelled" });
       await until("the end of the job", () => succeeded(job.job_id));
       await expectTakenOver(job.job_id);
       await expectTruth("_svc_one_orders");
@@ -228,7 +231,7 @@ describe.skipIf(reason !== undefined)(
       for (const other of others) await end(other);
       const { job: next } = await ask("POST", `/pipelines/${pipelineId}/sync`, {});
       await until("a job of the worker that is back", () => succeeded(next.job_id));
-      expect(own.told.at(-1)).toMatchObject({ status: "succeeded" });
+      expect(own.attempts.at(-1)).toMatchObject({ status: "succeeded" });
       await expectTruth("_svc_one_orders");
       await end(own);
     });
@@ -246,9 +249,9 @@ describe.skipIf(reason !== undefined)(
         (await jobRow(api, job.job_id)).attempt === 2 ? true : undefined,
       );
       network.setLink(own.host, "up");
-      const told = await until("the end of the first attempt", async () => own.told[0]);
+      const end = await until("the end of the first attempt", async () => own.attempts[0]);
       // The destination has refused it, or it has seen first that its lease is another's.
-      expect([told.status, told.code ?? "OUTPUT_FENCED"]).toEqual([
+      expect([end.status, end.code ?? "OUTPUT_FENCED"]).toEqual([
         expect.stringMatching(/^(failed|cancelled)$/),
         "OUTPUT_FENCED",
       ]);

@@ -691,7 +691,12 @@ export function describeDestination(
 
     describe("a column that gets another type", () => {
       /** Gives what was told, a column and its types each. */
-      async function told(owner: string, fence: number, stream: DestinationStream, line: string) {
+      async function changesOf(
+        owner: string,
+        fence: number,
+        stream: DestinationStream,
+        line: string,
+      ) {
         const changes: string[] = [];
         const sink = await place.write({
           owner,
@@ -719,14 +724,14 @@ export function describeDestination(
         const { owner, name } = fresh();
         const stream = describeStream(properties, { name });
         const fitting = '{"id":1,"n":5,"day":"2024-05-06"}';
-        expect(await told(owner, 1, stream, fitting)).toEqual([]);
-        expect(await told(owner, 2, stream, fitting)).toEqual([]);
-        expect(await told(owner, 3, stream, wide)).toEqual([
+        expect(await changesOf(owner, 1, stream, fitting)).toEqual([]);
+        expect(await changesOf(owner, 2, stream, fitting)).toEqual([]);
+        expect(await changesOf(owner, 3, stream, wide)).toEqual([
           expect.stringMatching(/^n: integer → bigint$/),
           expect.stringMatching(/^day: date → (varchar|text)$/),
         ]);
-        expect(await told(owner, 4, stream, wide)).toEqual([]);
-        expect(await told(owner, 5, stream, "")).toEqual([]);
+        expect(await changesOf(owner, 4, stream, wide)).toEqual([]);
+        expect(await changesOf(owner, 5, stream, "")).toEqual([]);
       });
 
       test("is told of a table that replaces another, and of a new one by its schema", async () => {
@@ -736,9 +741,9 @@ export function describeDestination(
           mode: "full_refresh",
           into: "overwrite",
         });
-        expect(await told(owner, 1, stream, wide)).toHaveLength(2);
-        expect(await told(owner, 2, stream, wide)).toEqual([]);
-        expect(await told(owner, 3, stream, '{"id":1,"n":5,"day":"2024-05-06"}')).toEqual([
+        expect(await changesOf(owner, 1, stream, wide)).toHaveLength(2);
+        expect(await changesOf(owner, 2, stream, wide)).toEqual([]);
+        expect(await changesOf(owner, 3, stream, '{"id":1,"n":5,"day":"2024-05-06"}')).toEqual([
           expect.stringMatching(/^n: bigint → integer$/),
           expect.stringMatching(/^day: (varchar|text) → date$/),
         ]);

@@ -72,14 +72,14 @@ export function describeDeletes(
       keys: readonly Row[],
       { isConfirmed = false, end = "complete", jobId = `compare_${fence}` }: Comparing = {},
     ): Promise<ComparedKeys | undefined> {
-      let told: ComparedKeys | undefined;
+      let compared: ComparedKeys | undefined;
       const sink = await place.compareKeys({
         owner: stream.table,
         jobId,
         fence,
         streams: [stream],
         isConfirmed,
-        onCompared: (compared) => (told = compared),
+        onCompared: (one) => (compared = one),
       });
       try {
         await sink.open([]);
@@ -90,7 +90,7 @@ export function describeDeletes(
       } finally {
         await sink.close();
       }
-      return told;
+      return compared;
     }
 
     const idsOf = async (location: string, condition = "1 = 1") =>

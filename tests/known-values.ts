@@ -11,12 +11,12 @@ const maxValues = 40;
 export function createKnownValues(document: Described) {
   const asked = new Set(operationsOf(document).flatMap(({ operation }) => [...namesOf(operation)]));
   const given = new Map<string, readonly unknown[]>();
-  const told = new Map<string, unknown[]>();
+  const known = new Map<string, unknown[]>();
   let turn = 0;
 
   const add = (name: string, value: unknown) => {
-    const list = told.get(name) ?? [];
-    told.set(name, list);
+    const list = known.get(name) ?? [];
+    known.set(name, list);
     if (list.length < maxValues) list.push(value);
     else list[turn++ % maxValues] = value;
   };
@@ -30,7 +30,7 @@ export function createKnownValues(document: Described) {
     if (typeof value !== "object" || value === null) return value;
     if ("fromAnswers" in value) {
       const { fromAnswers, index } = value as FromAnswers;
-      const lists = [given.get(fromAnswers) ?? [], told.get(fromAnswers) ?? []].filter(
+      const lists = [given.get(fromAnswers) ?? [], known.get(fromAnswers) ?? []].filter(
         (list) => list.length > 0,
       );
       const list = lists[index % Math.max(1, lists.length)];
@@ -48,7 +48,7 @@ export function createKnownValues(document: Described) {
     /** Values that no answer needs to tell; they stay. */
     give: (name: string, ...values: readonly unknown[]) => void given.set(name, values),
     /** Forgets what answers have told: it was another workspace's. */
-    forget: () => told.clear(),
+    forget: () => known.clear(),
     collect: (text: string) => collect(JSON.parse(text)),
     /** The request as it is sent. */
     fill(request: ApiRequest, token: string | undefined) {

@@ -13,14 +13,14 @@ const rows = [...page.matchAll(/^\| `([^`]+)` \| (.*) \|$/gm)].map(([, name = ""
 ]);
 
 test("docs/operating.md has every metric with its kind, labels and meaning", () => {
-  const told = rows.filter(([name]) => name?.startsWith("svc_"));
+  const documented = rows.filter(([name]) => name?.startsWith("svc_"));
   const expected = Object.entries(metrics).map(([name, { kind, labels, help }]) => [
     name,
     kind,
     labels.map((label) => `\`${label}\``).join(", "),
     help,
   ]);
-  expect(told).toEqual(expected);
+  expect(documented).toEqual(expected);
 });
 
 interface Schema {
@@ -41,9 +41,9 @@ function settingsOf({ properties, patternProperties }: Schema, prefix = ""): str
 }
 
 test("docs/operating.md has every setting of svc.config.yaml, and no other", () => {
-  const told = rows.map(([name = ""]) => name).filter((name) => !name.startsWith("svc_"));
+  const documented = rows.map(([name = ""]) => name).filter((name) => !name.startsWith("svc_"));
   const known = ["approved_hosts", "allow_networks", ...settingsOf(SettingsDocument as Schema)];
-  expect(told.toSorted()).toEqual(known.toSorted());
+  expect(documented.toSorted()).toEqual(known.toSorted());
 });
 
 test("docs/operating.md has the defaults of the limits", () => {

@@ -185,10 +185,10 @@ test.each(
           cwd: fileURLToPath(new URL("../", import.meta.url)),
         },
       );
-      let told = "";
+      let printed = "";
       for (const output of [child.stdout, child.stderr])
         output.on("data", (chunk) => {
-          told += String(chunk);
+          printed += String(chunk);
         });
       let left = 6 * 3 ** killCount;
       onRequest = () => {
@@ -197,7 +197,7 @@ test.each(
       };
       const [code, signal] = (await once(child, "close")) as [number | null, string | null];
       if (signal === "SIGKILL") killCount += 1;
-      else expect([code, code === 0 ? "" : told]).toEqual([0, ""]);
+      else expect([code, code === 0 ? "" : printed]).toEqual([0, ""]);
       isDone = code === 0;
     }
     expect(killCount).toBeGreaterThanOrEqual(2);

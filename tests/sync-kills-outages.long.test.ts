@@ -23,7 +23,7 @@ describe.skipIf(findPostgres() === undefined)(`a sync (seed ${seed})`, () => {
   beforeAll(async () => {
     bench = await openBench();
   });
-  afterEach(() => counts.tell());
+  afterEach(() => counts.print());
   afterAll(async () => {
     for (const folder of mounted) execFileSync("umount", ["-l", folder]);
     await bench?.[Symbol.asyncDispose]();

@@ -54,7 +54,7 @@ describe.skipIf(findPostgres() === undefined)(`a job that is killed (seed ${seed
     });
     bench = await openBench({ mailer, spareCount: 2 });
   });
-  afterEach(() => counts.tell());
+  afterEach(() => counts.print());
   afterAll(async () => {
     await bench?.[Symbol.asyncDispose]();
     await mailer?.close();

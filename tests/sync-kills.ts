@@ -24,7 +24,7 @@ export function createCounts() {
       counts[victim] = (counts[victim] ?? 0) + 1;
     },
     of: (victim: string) => counts[victim] ?? 0,
-    tell: () => console.log(`seed ${seed}, kills so far:`, counts),
+    print: () => console.log(`seed ${seed}, kills so far:`, counts),
   };
 }
 

@@ -128,9 +128,13 @@ export async function createTruth(
         const found = warehouse.flatMap(([stream, line]) => (stream === name ? [line] : []));
         const { missing, repeated, strange } = difference(expected[name], found);
         const allowed = name === "events" ? attempts : 0;
-        const told = { stream: name, missing: missing.slice(0, 5), strange: strange.slice(0, 5) };
+        const differences = {
+          stream: name,
+          missing: missing.slice(0, 5),
+          strange: strange.slice(0, 5),
+        };
         expect({
-          ...told,
+          ...differences,
           repeated: repeated.length > allowed ? repeated.slice(0, 5) : [],
         }).toEqual({
           stream: name,

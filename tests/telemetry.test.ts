@@ -71,7 +71,7 @@ describe("a control layer that is watched", () => {
     const text = `${(await scrape()).payload}\n${receiver.text}`;
     expect(receiver.spans.length).toBeGreaterThan(2);
     const ids = [first.id, ...Object.values(first.users), ...Object.values(first.tokens)];
-    for (const told of [canary, ...ids]) expect(text).not.toContain(told);
+    for (const secret of [canary, ...ids]) expect(text).not.toContain(secret);
     expect(text).not.toMatch(/\b(ws|usr|ses|cred|ch|src|job|pl)_[0-9A-Za-z]{8,}/);
     expect(text).not.toContain("example.com");
   });

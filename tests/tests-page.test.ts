@@ -25,6 +25,6 @@ test("docs/tests.md has every project of vitest", () => {
   const projects = config.test?.projects?.map(
     (one) => (one as { test: { name: string } }).test.name,
   );
-  const told = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
-  expect(told).toEqual(expect.arrayContaining(projects ?? ["none"]));
+  const documented = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  expect(documented).toEqual(expect.arrayContaining(projects ?? ["none"]));
 });

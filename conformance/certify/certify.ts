@@ -9,8 +9,8 @@ import { countRunsOf } from "../contract/run-count.ts";
 import type { Waiver } from "../contract/settings.ts";
 import type { TargetDocument } from "../contract/target.ts";
 import { countResults, durationText } from "../report/results.ts";
-import { byTelling } from "./telling.ts";
 import { applyWaivers } from "./waivers.ts";
+import { byYield } from "./yields.ts";
 
 /** The part of a lab that a report needs, whatever rules try in it. */
 export interface TriedLab {
@@ -73,7 +73,7 @@ export async function certify<Subject>(
   const startMs = performance.now();
   const reported = new Map<Rule<Subject>, RuleReport>();
   const { budget } = options;
-  const waiting = budget ? rules.toSorted(byTelling) : [...rules];
+  const waiting = budget ? rules.toSorted(byYield) : [...rules];
   const tryNext = async () => {
     for (let rule = waiting.shift(); rule; rule = waiting.shift()) {
       if (options.signal?.aborted) return;

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { packageVersion } from "svc-connectors/host";
 import { certify, tryRule } from "../certify/certify.ts";
 import { chooseRules, loadRules } from "../certify/load-rules.ts";
-import { runsOf, tellingEffort } from "../certify/telling.ts";
+import { runsOf, yieldEffort } from "../certify/yields.ts";
 import type { KitOptions, OpenKit } from "../contract/kit.ts";
 import type { Rule } from "../contract/rule.ts";
 import { UnusableError } from "../contract/unusable.ts";
@@ -100,5 +100,5 @@ async function planBudget(
 ): Promise<void> {
   await lab.golden();
   const neededMs = (runsOf(rules) * lab.runMs()) / lab.runsAtOnce;
-  lab.limitEffort((tellingEffort * Math.max(0, leftMs())) / Math.max(1, neededMs));
+  lab.limitEffort((yieldEffort * Math.max(0, leftMs())) / Math.max(1, neededMs));
 }

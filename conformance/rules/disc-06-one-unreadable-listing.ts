@@ -91,7 +91,7 @@ async function tryTables(lab: Lab, database: Database, report: Reporter): Promis
       );
     else if (
       !newWarnings(observation, lab.first.discover).some((text) =>
-        tellsOf(text, stream.stream.name),
+        mentions(text, stream.stream.name),
       )
     )
       report.fail(
@@ -102,7 +102,7 @@ async function tryTables(lab: Lab, database: Database, report: Reporter): Promis
 }
 
 /** Names stand in log lines as they are, or as JSON has them. */
-const tellsOf = (text: string, name: string) =>
+const mentions = (text: string, name: string) =>
   text.includes(name) || text.includes(JSON.stringify(name).slice(1, -1));
 
 const namesIn = ({ messages }: Observation): readonly string[] =>

@@ -11,7 +11,7 @@ import {
   streamListings,
   textField,
 } from "../derive/rows/large.ts";
-import { tellsOfSkip } from "../derive/rows/losses.ts";
+import { reportsSkip } from "../derive/rows/losses.ts";
 import { compareRows, outputRows } from "../derive/rows/rows.ts";
 import { untypedEnd } from "../derive/sweeps/odd-outcomes.ts";
 
@@ -107,7 +107,7 @@ async function readScene(
       `${subject}: ${end}. Expected: the row, a failure of a class that names it, or a warning with code and count.`,
       evidence,
     );
-  if (seen.outcome.status !== "succeeded" || tellsOfSkip(seen, whole)) return;
+  if (seen.outcome.status !== "succeeded" || reportsSkip(seen, whole)) return;
   const rows = outputRows(seen.messages, stream);
   const { missing } = compareRows(outputRows(whole.messages, stream), rows);
   if (missing.length > 0)
@@ -148,7 +148,7 @@ async function tryTables(
     const { status, failures } = observation.outcome;
     const isReported =
       status === "succeeded"
-        ? tellsOfSkip(observation, discover)
+        ? reportsSkip(observation, discover)
         : status === "failed" &&
           failures.some((failure) => isOfClass(failure, "schema", "provider", "config"));
     if (faults.length > 0 && !isReported)

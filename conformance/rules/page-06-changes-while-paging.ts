@@ -1,7 +1,7 @@
 import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
-import { tellsOfSkip } from "../derive/rows/losses.ts";
+import { reportsSkip } from "../derive/rows/losses.ts";
 import { givenKeys, type RowKey, rowKeyOf } from "../derive/rows/page-rows.ts";
 import {
   missingReads,
@@ -68,7 +68,7 @@ async function tryMutation(
   const isWhole =
     observation.outcome.status !== "succeeded" ||
     missing.length === 0 ||
-    tellsOfSkip(observation, read.whole);
+    reportsSkip(observation, read.whole);
   if (!isEndless && isWhole) return;
   if (!isEndless && (await isLostAnyway(lab, read, key, mutation, missing))) return;
   report.fail(

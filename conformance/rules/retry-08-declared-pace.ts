@@ -128,7 +128,7 @@ async function tryLongWait(lab: Lab, report: Reporter): Promise<void> {
     const [gapMs = 0] = gapsOf(tries);
     if (gapMs <= silentMs) continue;
     report.checked(name);
-    if (!tellsOfWait(observation, tries))
+    if (!reportsWait(observation, tries))
       report.fail(
         `${name}: the connector waits ${seconds(gapMs)} and says nothing. Expected: before the wait, a LOG message that says until when.`,
         messageEvidence("Messages", observation, []),
@@ -140,7 +140,7 @@ async function tryLongWait(lab: Lab, report: Reporter): Promise<void> {
 const waitWord = /wait|sleep|paus|retry|try again|resum|back.?off|limit|until/i;
 
 /** A message between the refusal and the next try that speaks of a wait and of a time or length. */
-function tellsOfWait({ messages }: Observation, [refused, next]: readonly Exchange[]): boolean {
+function reportsWait({ messages }: Observation, [refused, next]: readonly Exchange[]): boolean {
   const from = refused?.request.index ?? 0;
   return messages.some(({ message, requestCount }) => {
     if (requestCount <= from || requestCount > (next?.request.index ?? 0)) return false;

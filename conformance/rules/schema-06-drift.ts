@@ -1,7 +1,7 @@
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
-import { tellsOfSkip } from "../derive/rows/losses.ts";
+import { reportsSkip } from "../derive/rows/losses.ts";
 import { everyStreamFields, type StreamFields } from "../derive/rows/row-fields.ts";
 import { describeDifference, isSame } from "../derive/rows/rows.ts";
 import { tryValues } from "../derive/rows/splices.ts";
@@ -106,7 +106,7 @@ async function tryOtherKind(lab: Lab, report: Reporter, facts: StreamFields): Pr
       exchangeEvidence("What came before", observation.exchanges.slice(-2)),
       messageEvidence("The run", observation, []),
     );
-  else if (status === "succeeded" && missing.length > 0 && !tellsOfSkip(observation, facts.whole))
+  else if (status === "succeeded" && missing.length > 0 && !reportsSkip(observation, facts.whole))
     report.fail(
       `${name}, and the read succeeds, but ${missingText(missing)}.`,
       messageEvidence("The run", observation, []),

@@ -4,7 +4,7 @@ import type { ProviderChanges } from "../contract/learned.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { cursorColumn } from "../derive/rows/cursors.ts";
-import { tellsOfSkip } from "../derive/rows/losses.ts";
+import { reportsSkip } from "../derive/rows/losses.ts";
 import {
   compareRows,
   describeDifference,
@@ -113,7 +113,7 @@ export default defineRule({
             ? await oddOnes(fromTheBeginning)
             : [];
         const { missing } = compareRows([...usual, ...odd], rows);
-        if (missing.length > 0 && !tellsOfSkip(observation, whole))
+        if (missing.length > 0 && !reportsSkip(observation, whole))
           report.fail(
             `${subject}: the read succeeds with ${describeDifference({ missing, changed: [], extra: [] })}.`,
             messageEvidence("The read", observation, []),

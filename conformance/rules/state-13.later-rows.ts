@@ -119,22 +119,22 @@ export const laterReads = (lab: Lab): Promise<readonly LaterRead[]> =>
       for (const moments of momentsToTry(lab, column)) {
         const long = isLong ? undefined : await readLater(lab, column, moments, enoughRows);
         const own =
-          isTelling(long) || column.listing.rows.length <= 2
+          isConclusive(long) || column.listing.rows.length <= 2
             ? long
             : ((await readLater(lab, column, moments, 0)) ?? long);
         if (own && moments.environment === undefined) ofForms.push(own);
-        else if (own && isTelling(own)) found.push(own);
+        else if (own && isConclusive(own)) found.push(own);
       }
       // Nothing can be said of a stream whose later rows never come. Where those of one form do,
       // those of all have to: they are of the same days.
       const isSeen = ofForms.some(({ isFarRead }) => isFarRead);
-      found.push(...ofForms.filter((read) => isSeen || isTelling(read)));
+      found.push(...ofForms.filter((read) => isSeen || isConclusive(read)));
     }
     return found;
   });
 
 /** Whether it shows later rows, or a failure. */
-const isTelling = (read: LaterRead | undefined) =>
+const isConclusive = (read: LaterRead | undefined) =>
   read !== undefined && (read.isFarRead || read.next.outcome.status !== "succeeded");
 
 /**

@@ -55,9 +55,9 @@ async function follow(
     try {
       for await (const event of events(`/jobs/${encodeURIComponent(id)}/events`, lastId, signal)) {
         lastId = event.id ?? lastId;
-        const told = JSON.parse(event.data) as schemas["JobEvent"];
-        change((before) => withEvent(before, told));
-        if (told.type === "end") return;
+        const data = JSON.parse(event.data) as schemas["JobEvent"];
+        change((before) => withEvent(before, data));
+        if (data.type === "end") return;
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -80,8 +80,8 @@ async function follow(
   }
 }
 
-function withEvent(before: WatchedJob, told: schemas["JobEvent"]): WatchedJob {
-  const { job = before.job, attempts = [], streams = [], entries = [] } = told;
+function withEvent(before: WatchedJob, event: schemas["JobEvent"]): WatchedJob {
+  const { job = before.job, attempts = [], streams = [], entries = [] } = event;
   const known = before.log.at(-1)?.index ?? -1;
   const log = [...before.log, ...entries.filter(({ index }) => index > known)];
   const excess = Math.max(0, log.length - maxLines);

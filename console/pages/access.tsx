@@ -9,11 +9,11 @@ import { Confirm } from "../parts/confirm.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
 import { NewToken } from "../parts/new-token.tsx";
+import { notify } from "../parts/notify.ts";
 import { byPage, PagedRows } from "../parts/paged-rows.tsx";
 import { usePersonNames } from "../parts/people.ts";
 import { Row } from "../parts/row.tsx";
 import { Ago, Due, Status } from "../parts/status.tsx";
-import { tell } from "../parts/tell.ts";
 
 type Session = schemas["Session"];
 
@@ -84,7 +84,7 @@ function SessionRow({ session }: { readonly session: Session }) {
     const made = await ask(
       api.POST("/sessions/{session_id}/revoke", { params: { path: { session_id: id } } }),
     );
-    tell.outcome(made, "It has ended.");
+    notify.outcome(made, "It has ended.");
     await queries.invalidateQueries({ queryKey: current ? ["me"] : ["in", "sessions"] });
   };
   const words = [

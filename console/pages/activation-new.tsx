@@ -6,8 +6,8 @@ import { useModels, useReceivers } from "../model/reverse-etl.ts";
 import { useWork } from "../model/use-work.ts";
 import { ActivationForm, type ActivationParts } from "../parts/activation-form.tsx";
 import { Head } from "../parts/head.tsx";
+import { notify } from "../parts/notify.ts";
 import { Empty, Loaded, ProblemNote } from "../parts/states.tsx";
-import { tell } from "../parts/tell.ts";
 
 export default function NewActivation() {
   const models = useModels();
@@ -31,7 +31,7 @@ export default function NewActivation() {
         }),
       );
       await queries.invalidateQueries({ queryKey: ["in", "activations"] });
-      tell.outcome(made, "Created. Nothing was sent yet.");
+      notify.outcome(made, "Created. Nothing was sent yet.");
       go(isProposal(made) ? "/activations" : `/activations/${made.activationId}`);
     });
   return (

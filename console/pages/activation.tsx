@@ -13,10 +13,10 @@ import { Confirm } from "../parts/confirm.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
 import { SaveProblem } from "../parts/meanwhile.tsx";
+import { notify, useAct } from "../parts/notify.ts";
 import { Row } from "../parts/row.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
-import { tell, useAct } from "../parts/tell.ts";
 
 type Activation = schemas["ReverseEtlActivation"];
 
@@ -81,7 +81,7 @@ function Actions({ activation }: Of) {
       api.POST("/reverse-etl/activations/{activationId}/run", { params: { path }, body }),
     );
     await queries.invalidateQueries({ queryKey: ["in", "runs"] });
-    if (tell.outcome(made, "It has begun.") && !isProposal(made)) go(`/runs/${made.runId}`);
+    if (notify.outcome(made, "It has begun.") && !isProposal(made)) go(`/runs/${made.runId}`);
   };
   const turn = async () => {
     const made = await ask(
@@ -90,7 +90,7 @@ function Actions({ activation }: Of) {
         body: { status: status === "active" ? "paused" : "active" },
       }),
     );
-    tell.outcome(made, status === "active" ? "It is paused." : "It goes on.");
+    notify.outcome(made, status === "active" ? "It is paused." : "It goes on.");
     await queries.invalidateQueries({ queryKey: ["in", "activations"] });
   };
   const remove = async () => {
@@ -99,7 +99,7 @@ function Actions({ activation }: Of) {
         params: { path, header: ifMatch(activation) },
       }),
     );
-    if (tell.outcome(gone, `${name} was deleted.`)) go("/activations");
+    if (notify.outcome(gone, `${name} was deleted.`)) go("/activations");
     await queries.invalidateQueries({ queryKey: ["in", "activations", "list"] });
   };
   return (
@@ -225,7 +225,7 @@ function Settings({ activation }: Of) {
           },
         }),
       );
-      tell.outcome(made, "Saved. The next run uses it.");
+      notify.outcome(made, "Saved. The next run uses it.");
       return made;
     });
   return (

@@ -10,10 +10,10 @@ import { useApprovalTitle } from "../parts/approval-rows.tsx";
 import { Changes } from "../parts/changes.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
+import { notify } from "../parts/notify.ts";
 import { clientWords, usePersonNames } from "../parts/people.ts";
 import { Loaded, ProblemNote } from "../parts/states.tsx";
 import { Ago, Due, Status } from "../parts/status.tsx";
-import { tell } from "../parts/tell.ts";
 
 type Approval = schemas["Approval"];
 type Proposed = schemas["ProposedChanges"];
@@ -194,7 +194,7 @@ function Decision({ approval, proposed }: Of) {
     try {
       const said = await send(verb, approval, reason.trim());
       // A failed execution is told above.
-      if (said.status !== "failed") tell.done(words[verb]);
+      if (said.status !== "failed") notify.done(words[verb]);
     } catch (error) {
       setProblem(error);
     } finally {

@@ -8,11 +8,11 @@ import { spoken } from "../model/words.ts";
 import { ApprovalRows } from "../parts/approval-rows.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
+import { notify, useAct } from "../parts/notify.ts";
 import { usePersonNames } from "../parts/people.ts";
 import { Row } from "../parts/row.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { Ago } from "../parts/status.tsx";
-import { tell, useAct } from "../parts/tell.ts";
 
 /** Proposals that wait for a decision, those decided, and the rules that ask for one. */
 export default function Approvals() {
@@ -123,7 +123,10 @@ function Policy({ policy }: { readonly policy: schemas["ApprovalPolicy"] }) {
     act(async () => {
       try {
         const params = { path: { category: policy.category }, header: ifMatch(policy) };
-        tell.outcome(await ask(api.PATCH("/approval-policies/{category}", { params, body })), done);
+        notify.outcome(
+          await ask(api.PATCH("/approval-policies/{category}", { params, body })),
+          done,
+        );
       } finally {
         await queries.invalidateQueries({ queryKey: ["in", "approval-policies"] });
       }

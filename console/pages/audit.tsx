@@ -8,11 +8,11 @@ import { type Chain, readChain } from "../model/audit-chain.ts";
 import { count, moment, plural, spoken } from "../model/words.ts";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
+import { notify } from "../parts/notify.ts";
 import { byPage, PagedRows } from "../parts/paged-rows.tsx";
 import { useMembers } from "../parts/people.ts";
 import { Empty, ProblemNote } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
-import { tell } from "../parts/tell.ts";
 
 interface Filters {
   readonly actor_id: string;
@@ -255,7 +255,7 @@ function Verdict({ file, chain }: Read) {
     link.download = `audit-log-${new Date().toISOString().slice(0, 10)}.jsonl`;
     link.click();
     URL.revokeObjectURL(url);
-    tell.done("The file is in your downloads.");
+    notify.done("The file is in your downloads.");
   };
   const button = (
     <div>

@@ -6,8 +6,8 @@ import { useWork } from "../model/use-work.ts";
 import { GivenConnectorForm } from "../parts/given-connector-form.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
+import { notify } from "../parts/notify.ts";
 import { ForAdministrators, ProblemNote } from "../parts/states.tsx";
-import { tell } from "../parts/tell.ts";
 
 /** A connector for every workspace of the instance, by who administers it. */
 export default function NewConnector() {
@@ -19,7 +19,7 @@ export default function NewConnector() {
     run(async () => {
       const body = { name: given.name, ...bodyOf(given) };
       const made = await askNow(api.POST("/connectors", { body }));
-      tell.done(`${made.name} was added. Every workspace may use it now.`);
+      notify.done(`${made.name} was added. Every workspace may use it now.`);
       await queries.invalidateQueries({ queryKey: ["in", "connectors"] });
       go(`/connectors/${made.connector_id}`);
     });

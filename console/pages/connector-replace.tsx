@@ -10,8 +10,8 @@ import { GivenConnectorForm } from "../parts/given-connector-form.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
 import { SaveProblem } from "../parts/meanwhile.tsx";
+import { notify } from "../parts/notify.ts";
 import { ForAdministrators, Loaded } from "../parts/states.tsx";
-import { tell } from "../parts/tell.ts";
 
 /** A newer manifest or image in the place of the one before; what was made with it stays. */
 export default function ReplaceConnector({ id }: { readonly id: string }) {
@@ -59,7 +59,7 @@ function Newer({ connector }: { readonly connector: schemas["ConnectorWithStream
       const { version } = await askNow(
         api.PATCH("/connectors/{connector_id}", { params, body: bodyOf(given) }),
       );
-      tell.done(`${name} was replaced. Its next runs use what is here now.`);
+      notify.done(`${name} was replaced. Its next runs use what is here now.`);
       go(`/connectors/${id}`);
       return { ...given, version };
     });

@@ -11,10 +11,10 @@ import { Delete } from "../parts/delete.tsx";
 import { Head } from "../parts/head.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { useMe } from "../parts/me.tsx";
+import { notify } from "../parts/notify.ts";
 import { SearchedList } from "../parts/searched-list.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Ago } from "../parts/status.tsx";
-import { tell } from "../parts/tell.ts";
 
 type Connector = schemas["ConnectorWithStreams"];
 
@@ -83,7 +83,7 @@ function Remove({ connector }: { readonly connector: Connector }) {
   const remove = async () => {
     const path = { connector_id: id };
     const made = await ask(api.DELETE("/connectors/{connector_id}", { params: { path } }));
-    tell.outcome(made, `${name} was removed.`);
+    notify.outcome(made, `${name} was removed.`);
     go("/connectors");
     await queries.invalidateQueries({ queryKey: ["in", "connectors"] });
   };

@@ -21,9 +21,9 @@ import {
 import { useFaultFocus } from "../parts/fault-focus.ts";
 import { Head } from "../parts/head.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { notify } from "../parts/notify.ts";
 import { SpecFields } from "../parts/spec-form.tsx";
 import { Loaded, ProblemNote } from "../parts/states.tsx";
-import { tell } from "../parts/tell.ts";
 
 type Connector = schemas["Connector"];
 
@@ -174,7 +174,7 @@ function SpecForm({
       });
       await queries.invalidateQueries({ queryKey: ["in", kind] });
       await queries.invalidateQueries({ queryKey: ["in", "credentials"] });
-      tell.outcome(made, `${title} works and was saved.`);
+      notify.outcome(made, `${title} works and was saved.`);
       go(isProposal(made) ? `/${kind}s` : `/${kind}s/${made.id}`);
     });
   };

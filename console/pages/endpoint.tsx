@@ -30,11 +30,11 @@ import { useFaultFocus } from "../parts/fault-focus.ts";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
 import { SaveProblem } from "../parts/meanwhile.tsx";
+import { notify, useAct } from "../parts/notify.ts";
 import { SpecFields } from "../parts/spec-form.tsx";
 import { Loaded, ProblemNote } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
 import { StoredAnywayNote } from "../parts/stored-anyway.tsx";
-import { tell, useAct } from "../parts/tell.ts";
 
 interface EndpointWithSpec {
   readonly endpoint: Endpoint;
@@ -148,7 +148,7 @@ function Settings({ kind, endpoint, spec }: Of & Pick<EndpointWithSpec, "spec">)
         { kind, name: title, connectorId, fields, values, startPath },
         from,
       );
-      tell.outcome(made, `${title} works and was saved.`);
+      notify.outcome(made, `${title} works and was saved.`);
       if (!isProposal(made)) show(made);
       return made;
     });
@@ -313,7 +313,7 @@ function Remove({ kind, endpoint: { id, name } }: Of) {
             params: { path: { destination_id: id } },
           }),
         ));
-    if (tell.outcome(gone, `${name} was deleted.`)) go(`/${kind}s`);
+    if (notify.outcome(gone, `${name} was deleted.`)) go(`/${kind}s`);
     await queries.invalidateQueries({ queryKey: ["in", kind, "list"] });
   };
   return (

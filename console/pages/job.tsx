@@ -9,11 +9,11 @@ import { Head } from "../parts/head.tsx";
 import { Log } from "../parts/log.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { useMe } from "../parts/me.tsx";
+import { notify, useAct } from "../parts/notify.ts";
 import { Numbers } from "../parts/numbers.tsx";
 import { Tables } from "../parts/pipeline-tables.tsx";
 import { Loading, ProblemNote } from "../parts/states.tsx";
 import { Due, Status } from "../parts/status.tsx";
-import { tell, useAct } from "../parts/tell.ts";
 
 const allJobs = { to: "/jobs", label: "Jobs" };
 
@@ -65,7 +65,7 @@ function Cancel({ job }: { readonly job: schemas["Job"] }) {
   if (!mayRun || !isRunning(job)) return null;
   const cancel = () =>
     act(async () =>
-      tell.outcome(
+      notify.outcome(
         await ask(api.POST("/jobs/{job_id}/cancel", { params: { path: { job_id: job.job_id } } })),
         "It is being cancelled. Rows that have arrived stay.",
       ),

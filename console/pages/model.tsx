@@ -11,8 +11,8 @@ import { Delete } from "../parts/delete.tsx";
 import { Head } from "../parts/head.tsx";
 import { SaveProblem } from "../parts/meanwhile.tsx";
 import { ModelForm, type ModelParts } from "../parts/model-form.tsx";
+import { notify } from "../parts/notify.ts";
 import { Empty, Loaded, ProblemNote } from "../parts/states.tsx";
-import { tell } from "../parts/tell.ts";
 
 type Model = schemas["ReverseEtlModel"];
 
@@ -52,7 +52,7 @@ export function NewModel({
       const made = await ask(
         api.POST("/reverse-etl/models", { body: { name, warehouseId, ...queryOf(parts) } }),
       );
-      tell.outcome(made, "Saved. An activation sends its rows.");
+      notify.outcome(made, "Saved. An activation sends its rows.");
       await queries.invalidateQueries({ queryKey: ["in", "models", "list"] });
       go(isProposal(made) ? "/models" : `/models/${made.modelId}`);
     });
@@ -155,7 +155,7 @@ function Settings({
           body: isSame ? { name } : { name, ...queryOf(parts) },
         }),
       );
-      tell.outcome(made, "Saved. Runs that begin now use it.");
+      notify.outcome(made, "Saved. Runs that begin now use it.");
       return made;
     });
   return (
@@ -188,7 +188,7 @@ function Remove({ model }: { readonly model: Model }) {
         params: { path: { modelId: model.modelId }, header: ifMatch(model) },
       }),
     );
-    if (tell.outcome(gone, `${model.name} was deleted.`)) go("/models");
+    if (notify.outcome(gone, `${model.name} was deleted.`)) go("/models");
     await queries.invalidateQueries({ queryKey: ["in", "models", "list"] });
   };
   return (

@@ -11,12 +11,12 @@ import { Confirm } from "../parts/confirm.tsx";
 import { DialogForm } from "../parts/dialog-form.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
+import { notify, useAct } from "../parts/notify.ts";
 import { useMembers } from "../parts/people.ts";
 import { RoleField } from "../parts/role-field.tsx";
 import { Row } from "../parts/row.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Ago, Due } from "../parts/status.tsx";
-import { tell, useAct } from "../parts/tell.ts";
 
 type Member = schemas["Member"];
 type Invitation = schemas["Invitation"];
@@ -72,7 +72,7 @@ function MemberRow({ member }: { readonly member: Member }) {
             body: { role: next },
           }),
         );
-        tell.outcome(made, `${label} is ${next} now.`);
+        notify.outcome(made, `${label} is ${next} now.`);
         if (isMe) await queries.invalidateQueries({ queryKey: ["me"] });
       } finally {
         await reload();
@@ -82,7 +82,7 @@ function MemberRow({ member }: { readonly member: Member }) {
     const gone = await ask(
       api.DELETE("/workspaces/{workspace_id}/members/{member_id}", { params }),
     );
-    tell.outcome(gone, `${label} is not in this workspace any more.`);
+    notify.outcome(gone, `${label} is not in this workspace any more.`);
     await (isMe ? queries.invalidateQueries() : reload());
   };
   return (
@@ -210,7 +210,7 @@ function InvitationRow({ invitation }: { readonly invitation: Invitation }) {
           params,
         }),
       );
-      tell.outcome(made, "Sent again. The link that was sent before has ended.");
+      notify.outcome(made, "Sent again. The link that was sent before has ended.");
       await reload();
     });
   const revoke = async () => {
@@ -219,7 +219,7 @@ function InvitationRow({ invitation }: { readonly invitation: Invitation }) {
         params,
       }),
     );
-    tell.outcome(made, "Withdrawn. Its link has ended.");
+    notify.outcome(made, "Withdrawn. Its link has ended.");
     await reload();
   };
   return (
@@ -292,7 +292,7 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
           },
         }),
       );
-      tell.outcome(made, `${email.trim()} is invited.`);
+      notify.outcome(made, `${email.trim()} is invited.`);
       onClose();
       await queries.invalidateQueries({ queryKey: ["in", "invitations"] });
     });

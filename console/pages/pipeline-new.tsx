@@ -12,6 +12,7 @@ import { useWork } from "../model/use-work.ts";
 import { plural } from "../model/words.ts";
 import { Asking } from "../parts/asking.tsx";
 import { Head } from "../parts/head.tsx";
+import { notify } from "../parts/notify.ts";
 import {
   type Naming,
   NamingFields,
@@ -21,9 +22,8 @@ import {
 } from "../parts/pipeline-fields.tsx";
 import { ScheduleField } from "../parts/schedule-field.tsx";
 import { Empty, Loaded, ProblemNote } from "../parts/states.tsx";
-import { tellNews } from "../parts/stream-news.ts";
+import { notifyOfNews } from "../parts/stream-news.ts";
 import { StreamTable } from "../parts/stream-table.tsx";
-import { tell } from "../parts/tell.ts";
 
 export default function NewPipeline({
   kind,
@@ -167,7 +167,7 @@ function Streams({
   /** The choice stays; what has come is chosen as it is at first. */
   const lookAgain = async () => {
     const next = await look();
-    const { come } = tellNews(prepared, next);
+    const { come } = notifyOfNews(prepared, next);
     setSelections((before) => {
       const after = new Map(keptOf(before, next));
       for (const stream of come) {
@@ -196,7 +196,7 @@ function Streams({
         }),
       );
       await queries.invalidateQueries({ queryKey: ["in", "pipelines"] });
-      tell.outcome(made, `${"name" in made ? made.name : "The pipeline"} was created.`);
+      notify.outcome(made, `${"name" in made ? made.name : "The pipeline"} was created.`);
       go(isProposal(made) ? "/pipelines" : `/pipelines/${made.pipeline_id}`);
     });
   return (

@@ -15,6 +15,7 @@ import { Head } from "../parts/head.tsx";
 import { JobRows } from "../parts/job-rows.tsx";
 import { useMe } from "../parts/me.tsx";
 import { SaveProblem } from "../parts/meanwhile.tsx";
+import { notify, useAct } from "../parts/notify.ts";
 import { ParallelField, PolicyField } from "../parts/pipeline-fields.tsx";
 import { PipelineStreams } from "../parts/pipeline-streams.tsx";
 import { Tables } from "../parts/pipeline-tables.tsx";
@@ -23,7 +24,6 @@ import { SchemaChanges } from "../parts/schema-changes.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Due, Status } from "../parts/status.tsx";
 import { StreamRuns } from "../parts/stream-runs.tsx";
-import { tell, useAct } from "../parts/tell.ts";
 
 type Pipeline = schemas["PipelineWithStreams"];
 
@@ -87,7 +87,8 @@ function Actions({ pipeline }: Of) {
           body: fullRefresh ? { full_refresh: true } : {},
         }),
       );
-      if (tell.outcome(made, "It has begun.") && !isProposal(made)) go(`/jobs/${made.job.job_id}`);
+      if (notify.outcome(made, "It has begun.") && !isProposal(made))
+        go(`/jobs/${made.job.job_id}`);
       await queries.invalidateQueries({ queryKey: ["in"] });
     });
   const turn = () =>
@@ -95,7 +96,7 @@ function Actions({ pipeline }: Of) {
       const asked = isPaused
         ? ask(api.POST("/pipelines/{pipeline_id}/resume", { params: { path } }))
         : ask(api.POST("/pipelines/{pipeline_id}/pause", { params: { path }, body: {} }));
-      tell.outcome(await asked, isPaused ? "It goes on." : "It is paused.");
+      notify.outcome(await asked, isPaused ? "It goes on." : "It is paused.");
       await queries.invalidateQueries({ queryKey: ["in"] });
     });
   return (
@@ -153,7 +154,7 @@ function Delete({
   const remove = async () => {
     const path = { connection_id: pipeline.connection_id };
     const gone = await ask(api.DELETE("/connections/{connection_id}", { params: { path } }));
-    if (tell.outcome(gone, `${pipeline.name} was deleted.`)) go("/pipelines");
+    if (notify.outcome(gone, `${pipeline.name} was deleted.`)) go("/pipelines");
     await queries.invalidateQueries({ queryKey: ["in", "pipelines"], exact: true });
   };
   return (
@@ -295,7 +296,7 @@ function Settings({ pipeline }: Of) {
           body: { name, schedule, schema_change_policy: policy, parallel_streams: parallel },
         }),
       );
-      tell.outcome(made, "Saved.");
+      notify.outcome(made, "Saved.");
       return isProposal(made) ? made : { ...from, ...made };
     });
   };

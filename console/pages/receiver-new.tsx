@@ -7,9 +7,9 @@ import { type ReceiverType, receiverWords } from "../model/reverse-etl.ts";
 import { create } from "../model/save.ts";
 import { useWork } from "../model/use-work.ts";
 import { Head } from "../parts/head.tsx";
+import { notify } from "../parts/notify.ts";
 import { type Entered, ReceiverForm } from "../parts/receiver-form.tsx";
 import { ProblemNote } from "../parts/states.tsx";
-import { tell } from "../parts/tell.ts";
 
 /** Where rows of models may be sent. Databases and accounts are those that are here already. */
 export default function NewReceiver() {
@@ -20,7 +20,7 @@ export default function NewReceiver() {
   const save = (entered: Entered) =>
     run(async () => {
       const made = await send(entered);
-      tell.outcome(made, isProposal(made) ? "" : `${made.name} works and was saved.`);
+      notify.outcome(made, isProposal(made) ? "" : `${made.name} works and was saved.`);
       await queries.invalidateQueries({ queryKey: ["in", "receivers"] });
       go(isProposal(made) ? "/receivers" : "/activations/new");
     });

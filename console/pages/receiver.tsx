@@ -15,10 +15,10 @@ import { Delete } from "../parts/delete.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
 import { SaveProblem } from "../parts/meanwhile.tsx";
+import { notify } from "../parts/notify.ts";
 import { type Entered, ReceiverForm } from "../parts/receiver-form.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { StoredAnywayNote } from "../parts/stored-anyway.tsx";
-import { tell } from "../parts/tell.ts";
 
 const up = { to: "/receivers", label: "Receivers" };
 
@@ -66,7 +66,7 @@ function Settings({ receiver }: Of) {
   const save = (entered: Entered) =>
     saving.save(async (from) => {
       const made = await send(entered, from);
-      tell.outcome(made, isProposal(made) ? "" : `${made.name} works and was saved.`);
+      notify.outcome(made, isProposal(made) ? "" : `${made.name} works and was saved.`);
       // A typed secret stands nowhere any more.
       if (!isProposal(made)) setLoads(loads + 1);
       return made;
@@ -145,7 +145,7 @@ function Remove({ receiver }: Of) {
         params: { path: { destinationId }, header: ifMatch(receiver) },
       }),
     );
-    if (tell.outcome(gone, `${name} was deleted.`)) go("/receivers");
+    if (notify.outcome(gone, `${name} was deleted.`)) go("/receivers");
     await queries.invalidateQueries({ queryKey: ["in", "receivers", "list"] });
   };
   return (

@@ -7,11 +7,11 @@ import { count, lasted, moment, plural, spoken } from "../model/words.ts";
 import { Head } from "../parts/head.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { useMe } from "../parts/me.tsx";
+import { notify, useAct } from "../parts/notify.ts";
 import { Numbers } from "../parts/numbers.tsx";
 import { byPage, PagedRows } from "../parts/paged-rows.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Status } from "../parts/status.tsx";
-import { tell, useAct } from "../parts/tell.ts";
 
 type Run = schemas["ReverseEtlRun"];
 
@@ -61,7 +61,7 @@ function Cancel({ run }: { readonly run: Run }) {
       const made = await ask(
         api.POST("/reverse-etl/runs/{runId}/cancel", { params: { path: { runId: run.runId } } }),
       );
-      tell.outcome(made, "It is cancelled. Rows that were sent stay.");
+      notify.outcome(made, "It is cancelled. Rows that were sent stay.");
       await queries.invalidateQueries({ queryKey: ["in", "runs"] });
     });
   return (

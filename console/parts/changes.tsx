@@ -21,7 +21,7 @@ export function Changes({ kind, changes }: Pick<schemas["ProposedChanges"], "kin
         {kind === "run" ? "It is begun as it is, with nothing chosen." : "No field differs."}
       </p>
     );
-  const groups = [...Map.groupBy(withSchedule(changes.filter(isTold)), placeOf)];
+  const groups = [...Map.groupBy(withSchedule(changes.filter(isShown)), placeOf)];
   const seen = isAll ? groups : groups.slice(0, few);
   return (
     <>
@@ -53,7 +53,7 @@ export function Changes({ kind, changes }: Pick<schemas["ProposedChanges"], "kin
 }
 
 /** It says by which look at the source streams were chosen, and changes nothing. */
-const isTold = ({ path }: Change) => path[0] !== "prepare_id";
+const isShown = ({ path }: Change) => path[0] !== "prepare_id";
 
 /** Streams are told one by one; their names are not ours. */
 const isStream = ({ path }: Change) => path[0] === "streams" && path.length > 1;
@@ -94,12 +94,12 @@ const Place = ({ path }: { readonly path: readonly string[] }) =>
 function Stream({ changes }: { readonly changes: readonly Change[] }) {
   const [first] = changes;
   if (first?.path.length === 2) return <span className="gone">is not read any more</span>;
-  const told = changes.filter(({ path }) => path[2] !== "name" && path[2] !== "namespace");
-  const isNew = told.length < changes.length;
+  const shown = changes.filter(({ path }) => path[2] !== "name" && path[2] !== "namespace");
+  const isNew = shown.length < changes.length;
   return (
     <>
       {isNew ? <ins>is read</ins> : null}
-      {told.map((change) => (
+      {shown.map((change) => (
         <div key={change.path.join()}>
           <span className="dim">{wordOf(change.path[2] ?? "")}:</span>{" "}
           <Difference change={withNames(change, never)} kind={isNew ? "create" : "update"} />

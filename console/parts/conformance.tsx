@@ -17,9 +17,9 @@ import { useWork } from "../model/use-work.ts";
 import { plural } from "../model/words.ts";
 import { LongText } from "./long-text.tsx";
 import { useMe } from "./me.tsx";
+import { notify } from "./notify.ts";
 import { Loaded, ProblemNote } from "./states.tsx";
 import { Ago } from "./status.tsx";
-import { tell } from "./tell.ts";
 
 /** The conformance report on a connector that was added. */
 export function Conformance({
@@ -67,7 +67,7 @@ function Upload({ id, hasReport }: { readonly id: string; readonly hasReport: bo
       const made = await ask(
         api.POST("/connectors/{connector_id}/conformance", { params: { path }, body: { report } }),
       );
-      tell.outcome(made, "The report is kept.");
+      notify.outcome(made, "The report is kept.");
       await queries.invalidateQueries({ queryKey: ["in", "connectors"] });
     });
   };

@@ -8,9 +8,9 @@ import { type Endpoint, useCredentials } from "../model/queries.ts";
 import { spoken } from "../model/words.ts";
 import { ConnectAccount } from "./connect-account.tsx";
 import { useMe } from "./me.tsx";
+import { notify } from "./notify.ts";
 import { Loaded } from "./states.tsx";
 import { Ago, Due, Status } from "./status.tsx";
-import { tell } from "./tell.ts";
 
 type Credential = schemas["Credential"];
 
@@ -72,7 +72,7 @@ function Details({
           isAgain
           connecting={{ connectorId: endpoint.connectorId, sourceId: endpoint.id, input: {} }}
           onDone={() => {
-            tell.done("It is connected again. Everything that uses it goes on.");
+            notify.done("It is connected again. Everything that uses it goes on.");
             void queries.invalidateQueries({ queryKey: ["in"] });
           }}
         />
@@ -104,9 +104,9 @@ function EndDate({ credential }: { readonly credential: Credential }) {
           body: { secrets_expire_at: day === "" ? null : `${day}T00:00:00.000Z` },
         }),
       );
-      tell.outcome(made, day === "" ? "It has no end." : "You are told before it ends.");
+      notify.outcome(made, day === "" ? "It has no end." : "You are told before it ends.");
     } catch (error) {
-      tell.problem(error);
+      notify.problem(error);
     } finally {
       await queries.invalidateQueries({ queryKey: ["in", "credentials"] });
       setBusy(false);

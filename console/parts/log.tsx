@@ -42,7 +42,7 @@ export function Log({
             <time dateTime={at}>{clock.format(new Date(at))}</time>
             <span data-level={level}>
               {level === "info" ? "" : `${level}: `}
-              {clipped(`${message}${told(fields)}`)}
+              {clipped(`${message}${formatFields(fields)}`)}
             </span>
           </div>
         ))}
@@ -54,7 +54,7 @@ export function Log({
 /** A line of a megabyte would stop the page. */
 const clipped = (text: string) => (text.length > 4_000 ? `${text.slice(0, 4_000)}…` : text);
 
-const told = (fields: Readonly<Record<string, unknown>>): string => {
+const formatFields = (fields: Readonly<Record<string, unknown>>): string => {
   const parts = Object.entries(fields).map(
     ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );

@@ -7,8 +7,8 @@ import type { schemas } from "../api/schema.ts";
 import { useWork } from "../model/use-work.ts";
 import { moment } from "../model/words.ts";
 import { DialogForm } from "./dialog-form.tsx";
+import { notify } from "./notify.ts";
 import { RoleField } from "./role-field.tsx";
-import { tell } from "./tell.ts";
 
 const users = [
   { value: "mcp", label: "An agent: its changes wait for approval" },
@@ -64,7 +64,7 @@ function Form({
         api.POST("/sessions", { body: { name: name.trim(), client, role, expires_in_days: days } }),
       );
       if (isProposal(made)) {
-        tell.outcome(made, "");
+        notify.outcome(made, "");
         onClose();
       } else onMade(made);
       await queries.invalidateQueries({ queryKey: ["in", "sessions"] });

@@ -10,10 +10,10 @@ import { ifMatch, useSaving } from "../model/use-saving.ts";
 import { Asking } from "./asking.tsx";
 import { useMe } from "./me.tsx";
 import { SaveProblem } from "./meanwhile.tsx";
+import { notify } from "./notify.ts";
 import { ProblemNote } from "./states.tsx";
-import { tellNews } from "./stream-news.ts";
+import { notifyOfNews } from "./stream-news.ts";
 import { StreamTable } from "./stream-table.tsx";
-import { tell } from "./tell.ts";
 
 type Pipeline = schemas["PipelineWithStreams"];
 
@@ -124,7 +124,7 @@ function Choice({
           body: { prepare_id: prepared.prepareId, streams: [...selections.values()] },
         }),
       );
-      tell.outcome(made, "Saved. The next job reads what was chosen.");
+      notify.outcome(made, "Saved. The next job reads what was chosen.");
       return isProposal(made) ? made : { version: made.version, streams: [...selections.values()] };
     });
   };
@@ -136,7 +136,7 @@ function Choice({
         onChange={setSelections}
         onLook={async () => {
           const next = await look();
-          tellNews(prepared, next);
+          notifyOfNews(prepared, next);
           setSelections((before) => keptOf(before, next));
         }}
       />

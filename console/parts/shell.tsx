@@ -16,7 +16,7 @@ import { usePending } from "../model/approvals.ts";
 import { spoken } from "../model/words.ts";
 import { Icon, Logo } from "./icon.tsx";
 import { useMe } from "./me.tsx";
-import { tell } from "./tell.ts";
+import { notify } from "./notify.ts";
 
 interface Place {
   readonly to: string;
@@ -168,7 +168,7 @@ function Person() {
     try {
       await signOut();
     } catch (error) {
-      return tell.problem(error);
+      return notify.problem(error);
     }
     queries.clear();
     window.location.hash = "#/";

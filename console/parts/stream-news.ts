@@ -1,12 +1,12 @@
 /** Says what a source has that it did not have when it was asked before. */
 import { newsOf, type Prepared } from "../model/streams.ts";
 import { plural } from "../model/words.ts";
-import { tell } from "./tell.ts";
+import { notify } from "./notify.ts";
 
 /** So many names are said. */
 const few = 3;
 
-export function tellNews(before: Prepared, after: Prepared): ReturnType<typeof newsOf> {
+export function notifyOfNews(before: Prepared, after: Prepared): ReturnType<typeof newsOf> {
   const news = newsOf(before, after);
   const { come, gone, changed } = news;
   const names = (streams: readonly { readonly name: string }[]) =>
@@ -21,6 +21,6 @@ export function tellNews(before: Prepared, after: Prepared): ReturnType<typeof n
       : `Other columns in ${plural(changed.length, "stream")}: ${names(changed)}.`,
     gone.length === 0 ? "" : `Not there any more: ${names(gone)}.`,
   ].filter((one) => one !== "");
-  tell.done(parts.length === 0 ? "The source has what it had before." : parts.join(" "));
+  notify.done(parts.length === 0 ? "The source has what it had before." : parts.join(" "));
   return news;
 }

@@ -9,7 +9,7 @@ import { keyOf } from "../model/streams.ts";
 import { count, plural } from "../model/words.ts";
 import { Confirm } from "./confirm.tsx";
 import { Icon } from "./icon.tsx";
-import { tell } from "./tell.ts";
+import { notify } from "./notify.ts";
 
 type Way = "refresh" | "reset" | "clear";
 
@@ -73,7 +73,7 @@ export function StreamRuns({
         ? ask(api.POST("/pipelines/{pipeline_id}/reset", { params, body: some }))
         : ask(api.POST("/pipelines/{pipeline_id}/clear", { params, body: some })));
     await queries.invalidateQueries({ queryKey: ["in", "jobs"] });
-    if (tell.outcome(made, "It has begun.") && !isProposal(made)) go(`/jobs/${made.job.job_id}`);
+    if (notify.outcome(made, "It has begun.") && !isProposal(made)) go(`/jobs/${made.job.job_id}`);
   };
   const set = (keys: readonly string[], isChosen: boolean) => {
     const next = new Set(chosen);

@@ -21,8 +21,8 @@ import {
 } from "../model/streams.ts";
 import { count, plural } from "../model/words.ts";
 import { Icon } from "./icon.tsx";
+import { notify, useAct } from "./notify.ts";
 import { StreamDetail } from "./stream-detail.tsx";
-import { tell, useAct } from "./tell.ts";
 
 /**
  * Of a row in one line, as in the styles. Rows that are blocks, on a narrow screen, are as high as
@@ -92,9 +92,9 @@ export function StreamTable({ prepared, selections, onChange, onLook }: StreamTa
     const { selections: next, left } = allInMode(found, selections, mode, prepared);
     onChange(() => next);
     const done = chosenHere - left;
-    if (left === 0) tell.done(`${plural(done, "stream")} set.`);
+    if (left === 0) notify.done(`${plural(done, "stream")} set.`);
     else
-      tell.done(
+      notify.done(
         `${plural(done, "stream")} set. ${plural(left, "stream")} cannot be read so, for want of a key or a cursor: as before.`,
       );
   };

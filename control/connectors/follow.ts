@@ -7,7 +7,7 @@ type Parts = Pick<OperationContext["services"], "connectors" | "database" | "log
 const channel = "svc_connectors";
 
 /** Learns it here, and tells the others. Call it after the transaction. */
-export async function tellAdded({ connectors, database }: Omit<Parts, "log">): Promise<void> {
+export async function notifyAdded({ connectors, database }: Omit<Parts, "log">): Promise<void> {
   await connectors.reload();
   await database.notifications.notify(channel);
 }

@@ -105,7 +105,7 @@ describe("only what asks a provider is paid from its budget", () => {
         ? [[operation.id, operation.asks !== undefined]]
         : [],
     );
-    expect(changes.filter(([, tells]) => !tells)).toEqual([]);
+    expect(changes.filter(([, asks]) => !asks)).toEqual([]);
     expect(changes.length).toBeGreaterThan(4);
     for (const operation of operations)
       if (operation.effect !== "read" && operation.asks)

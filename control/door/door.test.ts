@@ -272,12 +272,12 @@ describe("Idempotency-Key", () => {
     const options = { idempotencyKey: "fifty", hold };
     const all = Array.from({ length: 50 }, () => rename(api, options));
     await hold.reached;
-    const { answer: told } = await rename(api, options);
-    expect([told.status, JSON.parse(told.body).details.reason]).toEqual([
+    const refused = (await rename(api, options)).answer;
+    expect([refused.status, JSON.parse(refused.body).details.reason]).toEqual([
       409,
       "idempotency_in_flight",
     ]);
-    expect(told.headers["retry-after"]).toBe("1");
+    expect(refused.headers["retry-after"]).toBe("1");
     release();
     const ended = await Promise.all(all);
     expect(ended.reduce((sum, { effects }) => sum + effects, 0)).toBe(1);

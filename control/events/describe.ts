@@ -38,17 +38,17 @@ const describeJob: Describe = async (tx, _services, { type, subject_id: id }) =>
   if (!row) return [];
   const subject = await subjectOf(tx, row);
   const data = { job: toJobData(row), ...subject };
-  const told: DescribedEvent[] = [{ type: type as EventType, data }];
+  const described: DescribedEvent[] = [{ type: type as EventType, data }];
   const { status } = row;
-  if (!subject || (status !== "succeeded" && status !== "failed")) return told;
+  if (!subject || (status !== "succeeded" && status !== "failed")) return described;
   const noun = row.kind === "sync" ? "pipeline" : "activation";
   const ids = { subjectId: row.subject_id, jobId: id };
   const refused = status === "succeeded" && noun === "activation" ? await rowsRefused(tx, id) : 0;
   if (refused > 0 && (await noteDegraded(tx, ids)))
-    told.push({ type: "activation.degraded", data: { ...data, rows_refused: refused } });
+    described.push({ type: "activation.degraded", data: { ...data, rows_refused: refused } });
   const change = await noteJobEnd(tx, ids, status);
-  if (change) told.push({ type: `${noun}.${change}`, data });
-  return told;
+  if (change) described.push({ type: `${noun}.${change}`, data });
+  return described;
 };
 
 /** The pipeline or the activation of a job; undefined: it was deleted. */

@@ -19,9 +19,9 @@ export function mailOf(
   { email, workspace }: MailReceiver,
   publicUrl?: string,
 ): Mail {
-  const { subject, paragraphs: told } = textOf(event, workspace, publicUrl);
+  const { subject, paragraphs: own } = textOf(event, workspace, publicUrl);
   const paragraphs = [
-    ...told,
+    ...own,
     ["Administrators choose who gets such mails: PATCH /notification-settings."],
   ];
   return {

@@ -7,7 +7,7 @@ import {
 } from "../../simulators/postgres-server.ts";
 import { type EventReceiver, startEventReceiver } from "../../simulators/webhook/event-receiver.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
-import { createEventClock, tell } from "../../tests/control-events.ts";
+import { createEventClock, deliverEvents } from "../../tests/control-events.ts";
 import { addJob, type StandingClock } from "../../tests/control-jobs.ts";
 import { requestCancel } from "../jobs/cancel.ts";
 import { createMemoryKeyring } from "../vault/keyring.ts";
@@ -19,8 +19,9 @@ test("a process that announces jobs tells events by itself", async () => {
   await using api = await startTestControl({ jobs: "announce" });
   const id = await addJob(api);
   await api.call("POST", `/jobs/${id}/cancel`, { body: {} });
-  const told = async () => (await api.call("GET", "/events?type=job.cancelled")).body.data.items;
-  await expect.poll(async () => (await told()).length, { timeout: 100_000 }).toBe(1);
+  const cancelledEvents = async () =>
+    (await api.call("GET", "/events?type=job.cancelled")).body.data.items;
+  await expect.poll(async () => (await cancelledEvents()).length, { timeout: 100_000 }).toBe(1);
 });
 
 describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
@@ -74,13 +75,13 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
   test("each end of a job is told once, and delivered once while nobody dies", async () => {
     const before = receiver.events.length;
     const ids = await endJobs(60);
-    await Promise.all(servers.map(tell));
-    const told = await first.db
+    await Promise.all(servers.map(deliverEvents));
+    const sent = await first.db
       .selectFrom("events")
       .select("data")
       .where("type", "=", "job.cancelled")
       .execute();
-    const jobs = told.map(({ data }) => (data as { job: { job_id: string } }).job.job_id);
+    const jobs = sent.map(({ data }) => (data as { job: { job_id: string } }).job.job_id);
     expect(jobs.toSorted()).toEqual(ids.toSorted());
     const received = receiver.events.slice(before).map(({ payload }) => payload.data.job.job_id);
     expect(received.toSorted()).toEqual(ids.toSorted());
@@ -123,7 +124,7 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
   });
 
   test("a delivery whose process dies is taken over, under the same id", async () => {
-    await Promise.all(servers.map(tell));
+    await Promise.all(servers.map(deliverEvents));
     const [id] = await endJobs(1);
     await publishFacts(first.control.services);
     // It takes the delivery, and is never heard of again.
@@ -134,10 +135,10 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
     const signal = new AbortController().signal;
     await createDeliverer(first.control.services, silent, signal).fill();
     const before = receiver.events.length;
-    await tell(servers[1] as TestControl);
+    await deliverEvents(servers[1] as TestControl);
     expect(receiver.events).toHaveLength(before);
     clock.move(121_000);
-    await tell(servers[1] as TestControl);
+    await deliverEvents(servers[1] as TestControl);
     expect(receiver.events.slice(before)).toMatchObject([
       { signedBy: 1, payload: { data: { job: { job_id: id } } } },
     ]);

@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type EventReceiver, startEventReceiver } from "../../simulators/webhook/event-receiver.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
-import { addTestPipeline, createEventClock, runJob, tell } from "../../tests/control-events.ts";
+import {
+  addTestPipeline,
+  createEventClock,
+  deliverEvents,
+  runJob,
+} from "../../tests/control-events.ts";
 import { addJob, type StandingClock } from "../../tests/control-jobs.ts";
 import { addCredential } from "../../tests/control-rows.ts";
 import { requestCancel } from "../jobs/cancel.ts";
@@ -48,7 +53,7 @@ async function addEndpoint(body: object = {}) {
 }
 const events = async (query = "", token = api.first.tokens.admin) =>
   (await api.call("GET", `/events${query}`, { token })).body.data.items;
-const typesTold = async () => (await events("?sort=created_at")).map(typeOf);
+const eventTypesNow = async () => (await events("?sort=created_at")).map(typeOf);
 const typeOf = ({ type }: { type: string }) => type;
 const deliveriesTo = async (id: string) =>
   (await api.call("GET", `/webhook-endpoints/${id}/deliveries`)).body.data.items;
@@ -62,10 +67,10 @@ describe("an event", () => {
       throw new Error("nothing of it happened");
     });
     await expect(cancelling).rejects.toThrow();
-    await tell(api);
+    await deliverEvents(api);
     expect(await events()).toEqual([]);
     await api.call("POST", `/jobs/${id}/cancel`, { body: {} });
-    await tell(api);
+    await deliverEvents(api);
     expect(await events()).toMatchObject([
       { type: "job.cancelled", version: 1, data: { job: { job_id: id, status: "cancelled" } } },
     ]);
@@ -74,7 +79,7 @@ describe("an event", () => {
   test("of a failed job says why in words of the table, and of its pipeline which", async () => {
     const pipeline_id = await addTestPipeline(api);
     await runJob(api, clock, pipeline_id, "failed");
-    await tell(api);
+    await deliverEvents(api);
     const [failed] = await events("?type=pipeline.failed");
     expect(failed.data).toMatchObject({
       pipeline: { pipeline_id, name: "p", status: "active", pause_reason: null },
@@ -86,9 +91,9 @@ describe("an event", () => {
     const pipeline = await addTestPipeline(api);
     for (const status of ["succeeded", "failed", "failed", "succeeded", "succeeded"] as const) {
       await runJob(api, clock, pipeline, status);
-      await tell(api);
+      await deliverEvents(api);
     }
-    expect((await typesTold()).filter((type: string) => type.startsWith("pipeline."))).toEqual([
+    expect((await eventTypesNow()).filter((type: string) => type.startsWith("pipeline."))).toEqual([
       "pipeline.failed",
       "pipeline.recovered",
     ]);
@@ -96,7 +101,7 @@ describe("an event", () => {
 
   test("is told of a pause, a proposal and its end, and a credential that is lost", async () => {
     const pipeline_id = await addTestPipeline(api);
-    const before = await typesTold();
+    const before = await eventTypesNow();
     await api.call("POST", `/pipelines/${pipeline_id}/pause`, { body: {} });
     const propose = async () => {
       const answer = await api.call("PATCH", `/pipelines/${pipeline_id}`, {
@@ -118,9 +123,9 @@ describe("an event", () => {
       .set({ status: "needs_reauth" })
       .where("id", "=", id)
       .execute();
-    await tell(api);
+    await deliverEvents(api);
     expect(before).toEqual([]);
-    expect((await typesTold()).toSorted()).toEqual([
+    expect((await eventTypesNow()).toSorted()).toEqual([
       "approval.created",
       "approval.created",
       "approval.decided",
@@ -143,7 +148,7 @@ describe("an event", () => {
     const warnings = async () => {
       await noteExpiring(api.control.services);
       await noteExpiring(api.control.services);
-      await tell(api);
+      await deliverEvents(api);
       return (await events("?type=credential.expiring")).length;
     };
     await endAt(8);
@@ -160,7 +165,7 @@ describe("the list of events", () => {
     const jobs: string[] = [];
     for (let count = 0; count < 3; count += 1) {
       jobs.push(await runJob(api, clock));
-      await tell(api);
+      await deliverEvents(api);
     }
     const all = await events("?sort=created_at");
     const first = await api.call("GET", `/events?after=${all[0].event_id}&limit=1`);
@@ -173,13 +178,13 @@ describe("the list of events", () => {
 
   test("is that of one workspace, and hides from others what only administrators may know", async () => {
     await runJob(api, clock);
-    await tell(api);
+    await deliverEvents(api);
     clock.move(1);
     await api.call("POST", `/workspaces/${api.first.id}/members/invitations`, {
       body: { email: "somebody@example.com", role: "viewer" },
       headers: { "x-svc-execution-mode": "proposal" },
     });
-    await tell(api);
+    await deliverEvents(api);
     expect((await events("?sort=created_at")).map(typeOf)).toEqual([
       "job.succeeded",
       "approval.created",
@@ -206,7 +211,7 @@ describe("a delivery", () => {
   test("is signed as Standard Webhooks says, and holds the event as the list has it", async () => {
     const { webhook_endpoint_id: id } = await addEndpoint();
     await runJob(api, clock);
-    await tell(api);
+    await deliverEvents(api);
     const [event] = await events();
     expect(receiver.events).toEqual([
       {
@@ -237,7 +242,7 @@ describe("a delivery", () => {
     expect(other.status).toBe(201);
     await runJob(api, clock);
     await runJob(api, clock, undefined, "failed");
-    await tell(api);
+    await deliverEvents(api);
     expect(receiver.events.map(({ payload }) => payload.type)).toEqual(["job.failed"]);
   });
 
@@ -246,18 +251,18 @@ describe("a delivery", () => {
     const beganMs = clock.now();
     await runJob(api, clock);
     receiver.answerWith(500);
-    await tell(api);
+    await deliverEvents(api);
     for (let attempt = 1; attempt < 4; attempt += 1) {
-      await tell(api);
+      await deliverEvents(api);
       expect(receiver.events).toHaveLength(attempt);
       const [{ next_attempt_at }] = await deliveriesTo(id);
       clock.move(Date.parse(next_attempt_at) - clock.now());
-      await tell(api);
+      await deliverEvents(api);
     }
     receiver.answerWith(204);
     const [{ next_attempt_at: last }] = await deliveriesTo(id);
     clock.move(Date.parse(last) - clock.now());
-    await tell(api);
+    await deliverEvents(api);
     expect(new Set(receiver.events.map((one) => one.id)).size).toBe(1);
     const [delivery] = await deliveriesTo(id);
     expect(delivery.status).toBe("succeeded");
@@ -272,7 +277,7 @@ describe("a delivery", () => {
   /** Every attempt of what waits. */
   async function exhaust(id: string) {
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-      await tell(api);
+      await deliverEvents(api);
       const [delivery] = await deliveriesTo(id);
       if (delivery.next_attempt_at) clock.move(Date.parse(delivery.next_attempt_at) - clock.now());
     }
@@ -294,7 +299,7 @@ describe("a delivery", () => {
       disabled_reason: "deliveries_failed",
       version: 2,
     });
-    await tell(api);
+    await deliverEvents(api);
     const [notice] = await events("?type=webhook_endpoint.disabled");
     expect(notice.data.webhook_endpoint).toMatchObject({ webhook_endpoint_id: id });
     const entries = await api.call("GET", "/audit-logs?action=webhook_endpoint.disable");
@@ -311,10 +316,10 @@ describe("a delivery", () => {
     expect(await endpoint(id)).toMatchObject({ status: "disabled" });
     await api.call("PATCH", `/webhook-endpoints/${id}`, { body: { status: "enabled" } });
     await runJob(api, clock);
-    await tell(api);
+    await deliverEvents(api);
     await runJob(api, clock, undefined, "failed");
     receiver.answerWith(204);
-    await tell(api);
+    await deliverEvents(api);
     receiver.answerWith(400);
     await exhaust(id);
     expect(await endpoint(id)).toMatchObject({ status: "enabled", disabled_reason: null });
@@ -324,10 +329,10 @@ describe("a delivery", () => {
     const { webhook_endpoint_id: id } = await addEndpoint();
     await runJob(api, clock);
     receiver.answerWith(410);
-    await tell(api);
+    await deliverEvents(api);
     expect(await endpoint(id)).toMatchObject({ status: "disabled", disabled_reason: "gone" });
     await runJob(api, clock);
-    await tell(api);
+    await deliverEvents(api);
     expect(receiver.events).toHaveLength(1);
   });
 
@@ -335,7 +340,7 @@ describe("a delivery", () => {
     const { webhook_endpoint_id: id } = await addEndpoint();
     await runJob(api, clock);
     receiver.answerWith(307, { location: "https://elsewhere.example.com/svc/events" });
-    await tell(api);
+    await deliverEvents(api);
     expect((await deliveriesTo(id))[0].attempts).toMatchObject([
       { response_status: 307, error_code: "REDIRECT_REFUSED" },
     ]);
@@ -361,12 +366,12 @@ describe("a delivery", () => {
   test("can be asked for again, under its id", async () => {
     const { webhook_endpoint_id: id } = await addEndpoint();
     await runJob(api, clock);
-    await tell(api);
+    await deliverEvents(api);
     const [{ delivery_id }] = await deliveriesTo(id);
     const path = `/webhook-endpoints/${id}/deliveries/${delivery_id}/redeliver`;
     const answer = await api.call("POST", path, { body: {} });
     expect(answer).toMatchObject({ status: 202, body: { data: { status: "pending" } } });
-    await tell(api);
+    await deliverEvents(api);
     expect(receiver.events).toHaveLength(2);
     expect(new Set(receiver.events.map((one) => one.id)).size).toBe(1);
     expect(await deliveriesTo(id)).toMatchObject([{ status: "succeeded", attempts: [{}, {}] }]);
@@ -419,7 +424,7 @@ describe("a webhook endpoint", () => {
     receiver.secrets.push(signing_secret);
     const deliver = async () => {
       await runJob(api, clock);
-      await tell(api);
+      await deliverEvents(api);
       return receiver.events.at(-1);
     };
     expect(await deliver()).toMatchObject({ signedBy: 2, signatures: 2 });
@@ -483,7 +488,7 @@ describe("a webhook endpoint", () => {
     const name = "<!channel> & <https://evil.example|x>";
     await api.db.updateTable("pipelines").set({ name }).where("id", "=", pipeline).execute();
     await runJob(api, clock, pipeline, "failed");
-    await tell(api);
+    await deliverEvents(api);
     const [event] = receiver.events;
     expect(event?.payload).toEqual({ text: expect.any(String) });
     const text = String(event?.payload.text);
@@ -521,11 +526,11 @@ describe("a webhook endpoint", () => {
     const { webhook_endpoint_id: id } = await addEndpoint();
     await runJob(api, clock);
     receiver.answerWith(500);
-    await tell(api);
+    await deliverEvents(api);
     await api.call("PATCH", `/webhook-endpoints/${id}`, { body: { status: "disabled" } });
     await runJob(api, clock);
     clock.move(24 * 3_600_000);
-    await tell(api);
+    await deliverEvents(api);
     expect(receiver.events).toHaveLength(1);
     expect(await deliveriesTo(id)).toMatchObject([{ status: "cancelled" }]);
   });
@@ -539,7 +544,7 @@ describe("a webhook endpoint", () => {
       event_type: "webhook_endpoint.test",
       attempts: [{ response_status: 204 }],
     });
-    await tell(api);
+    await deliverEvents(api);
     expect(receiver.events).toMatchObject([
       { signedBy: 1, payload: { type: "webhook_endpoint.test" } },
     ]);

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type SmtpServer, startSmtpServer } from "../../simulators/smtp-server.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
-import { addTestPipeline, createEventClock, runJob, tell } from "../../tests/control-events.ts";
+import {
+  addTestPipeline,
+  createEventClock,
+  deliverEvents,
+  runJob,
+} from "../../tests/control-events.ts";
 import type { StandingClock } from "../../tests/control-jobs.ts";
 
 let api: TestControl;
@@ -38,14 +43,14 @@ const memberOf = async (role: "viewer" | "runner") =>
   ).id;
 const fail = async (pipeline: string) => {
   await runJob(api, clock, pipeline, "failed");
-  await tell(api);
+  await deliverEvents(api);
 };
 
 test("administrators are mailed once when a pipeline stops working, and once when it works again", async () => {
   const pipeline = await addTestPipeline(api);
   for (const status of ["failed", "failed", "succeeded", "succeeded"] as const) {
     await runJob(api, clock, pipeline, status);
-    await tell(api);
+    await deliverEvents(api);
   }
   expect(mails().map(({ raw }) => /^Subject: (.*)$/m.exec(raw)?.[1]?.trim())).toEqual([
     "Failed: p (first)",
@@ -86,11 +91,11 @@ test("what only administrators may know is mailed to nobody else", async () => {
     email: "somebody@example.com",
     role: "viewer",
   });
-  await tell(api);
+  await deliverEvents(api);
   expect(mails()).toEqual([]);
   const pipeline_id = await addTestPipeline(api);
   await propose(`/pipelines/${pipeline_id}/pause`, {});
-  await tell(api);
+  await deliverEvents(api);
   expect(mails()).toHaveLength(1);
 });
 
@@ -98,10 +103,10 @@ test("a mail that the server does not take is sent again later", async () => {
   server.refuseRecipients(true);
   await fail(await addTestPipeline(api));
   server.refuseRecipients(false);
-  await tell(api);
+  await deliverEvents(api);
   expect(mails()).toEqual([]);
   clock.move(10_000);
-  await tell(api);
+  await deliverEvents(api);
   expect(mails()).toHaveLength(1);
 });
 

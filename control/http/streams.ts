@@ -112,20 +112,20 @@ async function* write(
 ): AsyncGenerator<string> {
   const isEvents = stream.media === "text/event-stream";
   const begunMs = performance.now();
-  let toldMs = begunMs;
+  let writtenMs = begunMs;
   if (isEvents) yield `retry: ${retryMs}\n\n`;
   while (!signal.aborted) {
     const { text, isOver, hasMore } = await stream.look();
     if (text !== "") {
-      toldMs = performance.now();
+      writtenMs = performance.now();
       yield text;
     }
     if (isOver) return;
     if (hasMore) continue;
     const nowMs = performance.now();
     if (isEvents && nowMs - begunMs >= lifetimeMs) return;
-    if (isEvents && nowMs - toldMs >= heartbeatEveryMs) {
-      toldMs = nowMs;
+    if (isEvents && nowMs - writtenMs >= heartbeatEveryMs) {
+      writtenMs = nowMs;
       yield ": still here\n\n";
     }
     await pause(lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined);

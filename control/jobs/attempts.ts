@@ -30,7 +30,7 @@ export interface Ended {
 export async function endAttempt(
   tx: Db,
   { id, leaseId }: { readonly id: string; readonly leaseId: string },
-  told: AttemptEnd,
+  reported: AttemptEnd,
   now: Date,
 ): Promise<Ended | undefined> {
   const job = await tx
@@ -42,8 +42,8 @@ export async function endAttempt(
     .forUpdate()
     .executeTakeFirst();
   if (!job) return undefined;
-  const isCancelled = told.status === "succeeded" && job.cancel_requested_at !== null;
-  const end: AttemptEnd = isCancelled ? { status: "cancelled" } : told;
+  const isCancelled = reported.status === "succeeded" && job.cancel_requested_at !== null;
+  const end: AttemptEnd = isCancelled ? { status: "cancelled" } : reported;
   const failure = failureOf(end, now);
   await tx
     .updateTable("job_attempts")
@@ -131,9 +131,9 @@ async function fruitlessAttempts(tx: Db, jobId: string): Promise<number> {
     .where("job_id", "=", jobId)
     .orderBy("attempt", "desc")
     .execute();
-  const told = rows.filter(({ status }) => status !== "released");
-  const fruitful = told.findIndex(({ records_committed }) => Number(records_committed) > 0);
-  return fruitful === -1 ? told.length : fruitful;
+  const attempts = rows.filter(({ status }) => status !== "released");
+  const fruitful = attempts.findIndex(({ records_committed }) => Number(records_committed) > 0);
+  return fruitful === -1 ? attempts.length : fruitful;
 }
 
 /** Jobs that one look takes over; the rest comes with the next one. */

@@ -11,9 +11,9 @@ import {
   keysOnly,
   type ReadRequest,
   type ReadSummary,
+  reportsDeletes,
   type StreamDescriptor,
   streamLabel,
-  tellsDeletes,
   type VerbOptions,
   withHashedFields,
 } from "svc-connectors/host";
@@ -44,7 +44,7 @@ interface ComparisonOptions {
 
 /** Whether its keys are compared: nobody looks for what the source tells itself. */
 export const isFollowed = ({ detectDeletes, configured }: DestinationStream) =>
-  detectDeletes !== undefined && !tellsDeletes(configured);
+  detectDeletes !== undefined && !reportsDeletes(configured);
 
 const nothing: Comparison = { isCancelled: false, failures: [] };
 
@@ -125,7 +125,7 @@ async function readKeys(
       isConfirmed: (job.options as { confirm_deletes?: boolean }).confirm_deletes === true,
       onCompared(one) {
         compared.set(streamLabel(one.stream), one);
-        tell(attempt, one);
+        reportCompared(attempt, one);
       },
     },
     { ...options, onEvent: verb.onEvent },
@@ -162,7 +162,10 @@ async function readKeys(
   }
 }
 
-function tell(attempt: JobAttempt, { stream, deletedCount, returnedCount }: ComparedKeys): void {
+function reportCompared(
+  attempt: JobAttempt,
+  { stream, deletedCount, returnedCount }: ComparedKeys,
+): void {
   attempt.progress.add(stream, { deleted: deletedCount });
   const of = { stream: streamLabel(stream) };
   if (deletedCount > 0)

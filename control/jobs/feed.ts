@@ -50,8 +50,8 @@ export function watchJob(
 ): () => Promise<Look<JobEvent>> {
   let index = afterIndex;
   let jobText: string | undefined;
-  const toldAttempts = new Map<string, string>();
-  const toldStreams = new Map<string, string>();
+  const sentAttempts = new Map<string, string>();
+  const sentStreams = new Map<string, string>();
 
   const toItem = (data: JobEvent): StreamItem<JobEvent> => ({
     event: data.type,
@@ -64,7 +64,7 @@ export function watchJob(
     const job = toJob(row);
     const items: StreamItem<JobEvent>[] = [];
     const entries = (await logAfter(db, row.id, index)).map(toLogEntry);
-    const isAllTold = entries.length < atOnce;
+    const isAllSent = entries.length < atOnce;
     if (entries.length > 0) {
       index = entries.at(-1)?.index ?? index;
       items.push(toItem({ type: "log", entries }));
@@ -77,21 +77,21 @@ export function watchJob(
       const attempts = changed(
         (await attemptRows(db, row.id)).map(toAttempt),
         ({ attempt }) => String(attempt),
-        toldAttempts,
+        sentAttempts,
       );
       if (attempts.length > 0) items.push(toItem({ type: "attempts", attempts }));
       const streams = changed(
         (await streamRows(db, row.id)).map(toStreamStats),
         ({ namespace, name }) => JSON.stringify([namespace, name]),
-        toldStreams,
+        sentStreams,
       );
       for (let start = 0; start < streams.length; start += atOnce)
         items.push(toItem({ type: "streams", streams: streams.slice(start, start + atOnce) }));
     }
     // Log lines that were written before its end are there by then.
-    const isOver = isFinal(row.status) && isAllTold;
+    const isOver = isFinal(row.status) && isAllSent;
     if (isOver) items.push(toItem({ type: "end", job }));
-    return { items, isOver, hasMore: !isAllTold };
+    return { items, isOver, hasMore: !isAllSent };
   };
 }
 
@@ -123,12 +123,12 @@ const logAfter = (db: Db, jobId: string, index: number) =>
     .execute();
 
 /** The ones that were not told yet as they are now. */
-function changed<T>(all: readonly T[], keyOf: (one: T) => string, told: Map<string, string>): T[] {
+function changed<T>(all: readonly T[], keyOf: (one: T) => string, sent: Map<string, string>): T[] {
   return all.filter((one) => {
     const key = keyOf(one);
     const text = JSON.stringify(one);
-    if (told.get(key) === text) return false;
-    told.set(key, text);
+    if (sent.get(key) === text) return false;
+    sent.set(key, text);
     return true;
   });
 }

@@ -9,18 +9,18 @@ export interface Lag {
 }
 
 export function createLag({ progress }: Pick<JobAttempt, "progress">): Lag {
-  let isTold = false;
+  let isReported = false;
   return {
     onEvent(event) {
       if (event.type !== "log") return;
       // A connector says so: a number that is none is left.
       const { lagBytes } = event.fields;
       if (typeof lagBytes !== "number" || !Number.isSafeInteger(lagBytes) || lagBytes < 0) return;
-      isTold = true;
+      isReported = true;
       progress.lag(lagBytes);
     },
     end() {
-      if (!isTold) progress.lag(null);
+      if (!isReported) progress.lag(null);
     },
   };
 }

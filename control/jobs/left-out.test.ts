@@ -1,7 +1,12 @@
 import type { ColumnTypeChange, HostEvent, JsonObject, ReadSummary } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
-import { addTestPipeline, createEventClock, runJob, tell } from "../../tests/control-events.ts";
+import {
+  addTestPipeline,
+  createEventClock,
+  deliverEvents,
+  runJob,
+} from "../../tests/control-events.ts";
 import { jobRow, type StandingClock } from "../../tests/control-jobs.ts";
 import type { JobAttempt } from "../contract/job.ts";
 import { mailOf } from "../events/event-mail.ts";
@@ -36,7 +41,7 @@ async function runLeavingOut(
     const attempt = { job, services: api.control.services, log } as unknown as JobAttempt;
     await leftOut.note(api.db, attempt, pipeline, summary);
   });
-  await tell(api);
+  await deliverEvents(api);
 }
 const degraded = async (pipeline: string) =>
   (await api.call("GET", "/events?type=pipeline.degraded")).body.data.items.filter(

@@ -75,15 +75,17 @@ export function createProgress(
   async function flush(): Promise<void> {
     if (changes.size === 0 && lag === undefined) return;
     const writing = changes;
-    const told = lag;
+    const writingLag = lag;
     changes = new Map();
     lag = undefined;
     try {
       await db
         .transaction()
-        .execute((tx) => writeAll(tx, attempt, [...writing.values()], told, new Date(clock.now())));
+        .execute((tx) =>
+          writeAll(tx, attempt, [...writing.values()], writingLag, new Date(clock.now())),
+        );
     } catch (error) {
-      if (lag === undefined) lag = told;
+      if (lag === undefined) lag = writingLag;
       for (const {
         stream,
         emitted,

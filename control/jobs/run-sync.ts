@@ -222,7 +222,7 @@ function observe(
   facts: Ends,
   followed: ReadonlySet<string>,
 ): Sink {
-  const tell = telemetry.here();
+  const recordSpan = telemetry.here();
   let closing: Promise<void> | undefined;
   const ofDestination = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -254,7 +254,8 @@ function observe(
     async checkpoint(stream, state, rowCount) {
       const startedMs = performance.now();
       await ofDestination(sink.checkpoint(stream, state, rowCount));
-      if (rowCount > 0) tell("commit", { ...facts, rows: rowCount }, performance.now() - startedMs);
+      if (rowCount > 0)
+        recordSpan("commit", { ...facts, rows: rowCount }, performance.now() - startedMs);
     },
     async status(stream, status) {
       await ofDestination(sink.status(stream, status));

@@ -185,8 +185,8 @@ async function play(steps: readonly Step[], { type = "sync", only }: First = {})
 
   for (const job of model.jobs) {
     const { data } = (await api.call("GET", `/jobs/${job.id}`)).body;
-    const told = [data.status, data.cancel_requested, data.failure?.type];
-    expect(told).toEqual([
+    const found = [data.status, data.cancel_requested, data.failure?.type];
+    expect(found).toEqual([
       job.end,
       job.isCancelRequested,
       { succeeded: undefined, cancelled: "manual_cancellation", failed: "config_error" }[

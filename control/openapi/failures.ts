@@ -120,12 +120,12 @@ function failureOf(components: Components, status: number | "default"): Document
 
 /** Failures that clients tell apart, by their status; all others are the default. */
 export function failuresOf(components: Components, operation: Operation): DocumentPart {
-  const told: readonly Reason[] = [
+  const possible: readonly Reason[] = [
     ...(operation.params ? (["not_found"] as const) : []),
     ...(operation.effect === "read" ? [] : (["validation_failed"] as const)),
     ...reasonsOf(operation),
   ];
-  const statuses = [...new Set<number>(told.map((reason) => reasons[reason].status))];
+  const statuses = [...new Set<number>(possible.map((reason) => reasons[reason].status))];
   return Object.fromEntries([
     ...statuses
       .sort((left, right) => left - right)

@@ -73,20 +73,20 @@ describe("what a proposal would change", () => {
   )("of %s is told without its secrets, and leaves nothing to change once it is carried out", async (_id, operation) => {
     const request = await arrange(operation.id);
     const id = await propose(operation, request);
-    const told = await changesOf(id, request);
-    expect([told.is_stale, told.problem]).toEqual([false, null]);
+    const changes = await changesOf(id, request);
+    expect([changes.is_stale, changes.problem]).toEqual([false, null]);
     for (const secret of ["Qm4kT8vZ1xR6wL3n", "Hn7pD2sJ9cV5bG8y", "Wt3rY6uK0oP4aS1d"])
-      expect(told.text).not.toContain(secret);
+      expect(changes.text).not.toContain(secret);
     // Its request asks for what is so already.
     const isNothing = operation.id === "approval_policy.update";
     if (operation.method === "PATCH" || operation.method === "DELETE")
-      expect([operation.id, told.changes.length > 0]).toEqual([operation.id, !isNothing]);
-    if (told.kind !== "update") return;
-    const open = told.changes.filter((one) => !one.is_secret);
+      expect([operation.id, changes.changes.length > 0]).toEqual([operation.id, !isNothing]);
+    if (changes.kind !== "update") return;
+    const open = changes.changes.filter((one) => !one.is_secret);
     const done = await approve(id, request);
     expect(done.body.data.status).toBe("executed");
     // Whoever reads it later sees what it has changed, …
-    expect((await changesOf(id, request)).changes).toEqual(told.changes);
+    expect((await changesOf(id, request)).changes).toEqual(changes.changes);
     // … which is all that there is now.
     await world.api.db
       .updateTable("approvals")

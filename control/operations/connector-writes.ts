@@ -10,7 +10,7 @@ import {
   removeConnector,
   versionAfter,
 } from "../connectors/added.ts";
-import { tellAdded } from "../connectors/follow.ts";
+import { notifyAdded } from "../connectors/follow.ts";
 import type { GivenImage } from "../connectors/images.ts";
 import type { InspectedConnector } from "../connectors/inspect.ts";
 import type { Place } from "../connectors/places.ts";
@@ -97,7 +97,7 @@ export const createConnector = defineWrite({
       workspaceIds: await workspacesWith(tx, id),
     };
   },
-  announce: told,
+  announce: announceAdded,
 });
 
 export const updateConnector = defineWrite({
@@ -139,7 +139,7 @@ export const updateConnector = defineWrite({
       workspaceIds: await workspacesWith(tx, id),
     };
   },
-  announce: told,
+  announce: announceAdded,
 });
 
 export const deleteConnector = defineWrite({
@@ -170,7 +170,7 @@ export const deleteConnector = defineWrite({
     expectVersion(version - 1);
     return { data: { connector_id: id, deleted: true }, resourceId: id };
   },
-  announce: told,
+  announce: announceAdded,
 });
 
 /** Those that come with svc, and code, are not for the API to change. @throws connector_refused */
@@ -202,8 +202,8 @@ async function requireUnused(db: Db, id: string): Promise<void> {
     throw new ControlError("connector_in_use", { connector_id: id, by: "credentials" });
 }
 
-async function told<Data>({ services }: OperationContext, _input: unknown, data: Data) {
-  await tellAdded(services);
+async function announceAdded<Data>({ services }: OperationContext, _input: unknown, data: Data) {
+  await notifyAdded(services);
   return data;
 }
 

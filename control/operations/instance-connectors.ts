@@ -9,7 +9,7 @@ import {
   removeConnector,
 } from "../connectors/added.ts";
 import { GivenReport, keepReport } from "../connectors/conformance.ts";
-import { problemOf, tellAdded } from "../connectors/follow.ts";
+import { notifyAdded, problemOf } from "../connectors/follow.ts";
 import { digestOf, type GivenImage } from "../connectors/images.ts";
 import type { InspectedConnector } from "../connectors/inspect.ts";
 import { manifestPlace, maxManifestLength, type Place } from "../connectors/places.ts";
@@ -130,7 +130,7 @@ export const addConnector = defineOperatorWrite({
     };
   },
   async announce({ services }, _input, data) {
-    await tellAdded(services);
+    await notifyAdded(services);
     return data;
   },
 });
@@ -167,7 +167,7 @@ export const removeAddedConnector = defineOperatorWrite({
     };
   },
   async announce({ services }, _input, data) {
-    await tellAdded(services);
+    await notifyAdded(services);
     return data;
   },
 });

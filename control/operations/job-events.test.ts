@@ -6,7 +6,7 @@ import { addJob } from "../../tests/control-jobs.ts";
 import { createServer } from "../http/server.ts";
 import type { StreamSettings } from "../http/streams.ts";
 
-interface ToldEvent {
+interface StreamedEvent {
   readonly event: string | undefined;
   readonly id: string | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect
@@ -14,7 +14,7 @@ interface ToldEvent {
 }
 
 /** The events of a whole answer, or of what has come of it. */
-const eventsOf = (text: string): ToldEvent[] =>
+const eventsOf = (text: string): StreamedEvent[] =>
   text.split("\n\n").flatMap((part) => {
     const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(part)?.[1];
     const data = field("data");
@@ -162,14 +162,14 @@ describe("the events of a job", () => {
     await addLog(id, 3, 4);
     await end(id);
     const url = await serve();
-    const told = async (options: Parameters<typeof open>[2]) =>
+    const streamed = async (options: Parameters<typeof open>[2]) =>
       eventsOf(await (await open(url, id, options)).whole()).map(({ event, data }) =>
         event === "log" ? data.entries.map((one: { index: number }) => one.index) : event,
       );
-    expect(await told({ headers: { "last-event-id": "2" } })).toEqual([[3, 4], "job", "end"]);
-    expect(await told({ headers: { "last-event-id": "4" } })).toEqual(["job", "end"]);
-    expect(await told({ query: "?after=3" })).toEqual([[4], "job", "end"]);
-    expect(await told({ query: "?after=3", headers: { "last-event-id": "1" } })).toEqual([
+    expect(await streamed({ headers: { "last-event-id": "2" } })).toEqual([[3, 4], "job", "end"]);
+    expect(await streamed({ headers: { "last-event-id": "4" } })).toEqual(["job", "end"]);
+    expect(await streamed({ query: "?after=3" })).toEqual([[4], "job", "end"]);
+    expect(await streamed({ query: "?after=3", headers: { "last-event-id": "1" } })).toEqual([
       [2, 3, 4],
       "job",
       "end",

@@ -207,8 +207,8 @@ describe("workspaces", () => {
       );
       const endpoint = { name: "Ours", url: "https://hooks.example.com/svc" };
       const headers = { "x-svc-workspace-id": id };
-      const told = await api.call("POST", "/webhook-endpoints", { body: endpoint, headers });
-      expect(told.status).toBe(201);
+      const response = await api.call("POST", "/webhook-endpoints", { body: endpoint, headers });
+      expect(response.status).toBe(201);
       const { status, body } = await remove(id);
       expect([status, body.details]).toEqual([
         409,

@@ -32,7 +32,7 @@ const create = (destination_id: string, body: object = {}) =>
   api.call("POST", "/pipelines", {
     body: { source_id: sourceId, destination_id, streams: orders, ...body },
   });
-const told = ({ status, body }: Awaited<ReturnType<typeof create>>) => [
+const answerOf = ({ status, body }: Awaited<ReturnType<typeof create>>) => [
   status,
   body.details?.reason,
 ];
@@ -41,7 +41,7 @@ describe("a second pipeline onto a table is refused", () => {
   test("when it is made, naming the first one", async () => {
     const destination = await addDestination(api);
     const first = await create(destination);
-    expect(told(first)).toEqual([201, undefined]);
+    expect(answerOf(first)).toEqual([201, undefined]);
     const second = await create(destination, {
       streams: [...people, { name: "ORDERS", namespace: "archive" }],
     });
@@ -59,16 +59,16 @@ describe("a second pipeline onto a table is refused", () => {
         ],
       },
     ]);
-    expect(told(await create(destination, { streams: people }))).toEqual([201, undefined]);
-    expect(told(await create(destination, { prefix: "b_" }))).toEqual([201, undefined]);
+    expect(answerOf(await create(destination, { streams: people }))).toEqual([201, undefined]);
+    expect(answerOf(await create(destination, { prefix: "b_" }))).toEqual([201, undefined]);
     const elsewhere = { namespace_definition: "source" };
-    expect(told(await create(destination, elsewhere))).toEqual([201, undefined]);
+    expect(answerOf(await create(destination, elsewhere))).toEqual([201, undefined]);
   });
 
   test("when its schema is named by one and the default of the other", async () => {
     const destination = await addDestination(api);
     await create(destination, { namespace_definition: "custom_format", namespace_format: "main" });
-    expect(told(await create(destination))).toEqual([409, "table_in_use"]);
+    expect(answerOf(await create(destination))).toEqual([409, "table_in_use"]);
   });
 
   test("when another destination leads to the same file, but not to one of another workspace", async () => {
@@ -78,14 +78,14 @@ describe("a second pipeline onto a table is refused", () => {
       await addDestination(api, { configuration: { file: "shared", schema: "raw" } }),
     ];
     await create(one);
-    expect(told(await create(same))).toEqual([409, "table_in_use"]);
-    expect(told(await create(other))).toEqual([201, undefined]);
+    expect(answerOf(await create(same))).toEqual([409, "table_in_use"]);
+    expect(answerOf(await create(other))).toEqual([201, undefined]);
     await api.db
       .updateTable("destinations")
       .set({ workspace_id: api.second.id })
       .where("id", "=", one)
       .execute();
-    expect(told(await create(same))).toEqual([201, undefined]);
+    expect(answerOf(await create(same))).toEqual([201, undefined]);
   });
 
   test("when it is of another workspace, of which nothing is told", async () => {
@@ -101,10 +101,10 @@ describe("a second pipeline onto a table is refused", () => {
     for (const table of ["pipelines", "destinations"] as const)
       await api.db.updateTable(table).set({ workspace_id: api.second.id }).execute();
     const second = await create(await add({ host: "DB.example.com", port: 5432 }));
-    expect(told(second)).toEqual([409, "table_in_use"]);
+    expect(answerOf(second)).toEqual([409, "table_in_use"]);
     expect(second.body.details.conflicts).toMatchObject([{ pipeline_id: null }]);
     expect(second.text).not.toContain(first);
-    expect(told(await create(await add({ port: 5433 })))).toEqual([201, undefined]);
+    expect(answerOf(await create(await add({ port: 5433 })))).toEqual([201, undefined]);
   });
 
   test("when it is changed, by its name or by its streams", async () => {
@@ -113,11 +113,11 @@ describe("a second pipeline onto a table is refused", () => {
     const { pipeline_id } = (await create(destination, { prefix: "b_" })).body.data;
     const patch = (body: object, part = "") =>
       api.call("PATCH", `/pipelines/${pipeline_id}${part}`, { body });
-    expect(told(await patch({ prefix: "" }))).toEqual([409, "table_in_use"]);
-    expect(told(await patch({ prefix: "", streams: orders }))).toEqual([409, "table_in_use"]);
-    expect(told(await patch({ prefix: "", streams: people }))).toEqual([200, undefined]);
-    expect(told(await patch({ streams: orders }, "/streams"))).toEqual([409, "table_in_use"]);
-    expect(told(await patch({ prefix: "c_" }))).toEqual([200, undefined]);
+    expect(answerOf(await patch({ prefix: "" }))).toEqual([409, "table_in_use"]);
+    expect(answerOf(await patch({ prefix: "", streams: orders }))).toEqual([409, "table_in_use"]);
+    expect(answerOf(await patch({ prefix: "", streams: people }))).toEqual([200, undefined]);
+    expect(answerOf(await patch({ streams: orders }, "/streams"))).toEqual([409, "table_in_use"]);
+    expect(answerOf(await patch({ prefix: "c_" }))).toEqual([200, undefined]);
   });
 
   test("when it is resumed at a place that its destination was moved to", async () => {
@@ -134,7 +134,7 @@ describe("a second pipeline onto a table is refused", () => {
       .set({ configuration: JSON.stringify({ file: "here" }) })
       .where("id", "=", there)
       .execute();
-    expect(told(await act("resume"))).toEqual([409, "table_in_use"]);
+    expect(answerOf(await act("resume"))).toEqual([409, "table_in_use"]);
   });
 
   test("when its destination is led to the place of another one", async () => {
@@ -154,18 +154,18 @@ describe("a second pipeline onto a table is refused", () => {
     expect((await api.call("GET", `/destinations/${there}`)).body.data.configuration).toEqual({
       file: "place_b",
     });
-    expect(told(await move(there, "place_c"))).toEqual([200, undefined]);
-    expect(told(await move(here, "place_b"))).toEqual([200, undefined]);
-    expect(told(await move(here, "place_b"))).toEqual([200, undefined]);
+    expect(answerOf(await move(there, "place_c"))).toEqual([200, undefined]);
+    expect(answerOf(await move(here, "place_b"))).toEqual([200, undefined]);
+    expect(answerOf(await move(here, "place_b"))).toEqual([200, undefined]);
   });
 
   test("as long as the first one lives, paused or not", async () => {
     const destination = await addDestination(api);
     const { pipeline_id, connection_id } = (await create(destination)).body.data;
     await api.call("POST", `/pipelines/${pipeline_id}/pause`);
-    expect(told(await create(destination))).toEqual([409, "table_in_use"]);
+    expect(answerOf(await create(destination))).toEqual([409, "table_in_use"]);
     await api.call("DELETE", `/connections/${connection_id}`);
-    expect(told(await create(destination))).toEqual([201, undefined]);
+    expect(answerOf(await create(destination))).toEqual([201, undefined]);
   });
 });
 

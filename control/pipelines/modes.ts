@@ -2,7 +2,7 @@ import {
   type CatalogStream,
   type DestinationSyncMode,
   deletesProblem,
-  tellsDeletes,
+  reportsDeletes,
 } from "svc-connectors/host";
 import { hasColumn } from "./columns.ts";
 import type { AgreedStream } from "./selection.ts";
@@ -91,7 +91,7 @@ export const deletesProblemOf = ({
     destination_sync_mode: destinationSyncMode,
     primary_key: primaryKey,
   };
-  return detectDeletes === "none" || tellsDeletes(configured)
+  return detectDeletes === "none" || reportsDeletes(configured)
     ? undefined
     : deletesProblem(configured);
 };
@@ -103,7 +103,7 @@ export const deletesProblemOf = ({
 export const isOfLog = ({ stream, syncMode }: Pick<AgreedStream, "stream" | "syncMode">): boolean =>
   syncMode === "incremental" &&
   stream.source_defined_cursor &&
-  tellsDeletes({ stream, sync_mode: syncMode, destination_sync_mode: "append_dedup" });
+  reportsDeletes({ stream, sync_mode: syncMode, destination_sync_mode: "append_dedup" });
 
 export const isSame = (left: unknown, right: unknown): boolean =>
   JSON.stringify(left) === JSON.stringify(right);

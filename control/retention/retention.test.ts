@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
-import { addTestPipeline, createEventClock, runJob, tell } from "../../tests/control-events.ts";
+import {
+  addTestPipeline,
+  createEventClock,
+  deliverEvents,
+  runJob,
+} from "../../tests/control-events.ts";
 import { addJob, type StandingClock } from "../../tests/control-jobs.ts";
 import { addCredential } from "../../tests/control-rows.ts";
 import { verifyAudit } from "../audit/verify.ts";
@@ -83,7 +88,7 @@ test("events and deliveries go, unless somebody is still to be told", async () =
   let token = await tokenOf(api.first.id);
   const { data } = (await api.call("POST", "/webhook-endpoints", { token, body })).body;
   await runJob(api, clock);
-  await tell(api);
+  await deliverEvents(api);
   const [event] = await idsIn("events");
   days(40);
   await sweep();

@@ -113,7 +113,7 @@ describe("a sync that is watched", () => {
   test("tells nothing of whose it is, in metrics or in spans", async () => {
     const text = `${await api.control.services.telemetry.scrape()}\n${receiver.text}`;
     const rows = [...mailer.truth.campaigns(), ...mailer.truth.email_lists()];
-    const told = [
+    const recorded = [
       mailer.token,
       mailer.hostname,
       "/api/",
@@ -121,7 +121,7 @@ describe("a sync that is watched", () => {
       jobId,
       ...rows.map(({ uuid }) => String(uuid)),
     ];
-    for (const secret of told) expect(text).not.toContain(secret);
+    for (const secret of recorded) expect(text).not.toContain(secret);
     expect(text).not.toMatch(/\b(ws|usr|ses|cred|ch|src|dst|job|pl|cn)_[0-9A-Za-z]{8,}/);
   });
 });

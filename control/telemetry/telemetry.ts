@@ -47,12 +47,12 @@ export function createTelemetry({
     ...instruments,
     ...spans,
     watch(connector) {
-      const tell = spans.here();
+      const recordSpan = spans.here();
       return {
         onRequest({ method, status, durationMs }) {
           const facts = { connector, method, status: status === undefined ? none : String(status) };
           instruments.time("svc_provider_request_duration_seconds", facts, durationMs / 1_000);
-          tell("provider request", facts, durationMs);
+          recordSpan("provider request", facts, durationMs);
         },
         onEvent(event) {
           if (event.type === "redacted")

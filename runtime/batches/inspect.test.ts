@@ -181,8 +181,8 @@ const forged: Record<string, Forge> = {
 };
 
 test("the batch that is forged below is none that is refused", () => {
-  const { notes: told, ...rest } = inspect(payloadOf(batch));
-  expect(told).toEqual(batch.notes);
+  const { notes, ...rest } = inspect(payloadOf(batch));
+  expect(notes).toEqual(batch.notes);
   expect(rest.columns.map(({ name }) => name)).toEqual(columns.map(({ name }) => name));
 });
 

@@ -57,8 +57,12 @@ export function createForecast(expected: ExpectedRows): Forecast {
       const keys = [...estimates.keys()];
       const total = keys.reduce((sum, one) => sum + expectedOf(one), 0);
       const done = keys.reduce((sum, one) => sum + readOf(one), 0);
-      const canTell = elapsedMs >= leastMs && done >= total * leastShare && done < total;
-      return { percent, total, restMs: canTell ? (elapsedMs * (total - done)) / done : undefined };
+      const isForecast = elapsedMs >= leastMs && done >= total * leastShare && done < total;
+      return {
+        percent,
+        total,
+        restMs: isForecast ? (elapsedMs * (total - done)) / done : undefined,
+      };
     },
   };
 }

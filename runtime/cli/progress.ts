@@ -50,7 +50,7 @@ export function createProgress({ clock, isTTY, columns = 80, write }: Surface): 
   let waiting = "";
   let isDrawn = false;
   let forecast = createForecast([]);
-  const told = new Set<string>();
+  const reported = new Set<string>();
 
   function text(): string {
     const latest = current.at(-1) ?? ended;
@@ -102,8 +102,8 @@ export function createProgress({ clock, isTTY, columns = 80, write }: Surface): 
         show(event.untilMs - clock.now() > showEveryMs.log);
       } else if (eventLevel(event) === "WARN") {
         const line = describeWarning(event);
-        if (told.has(line) || told.size >= maxWarnings) return;
-        told.add(line);
+        if (reported.has(line) || reported.size >= maxWarnings) return;
+        reported.add(line);
         end();
         write(`${line}\n`);
       }

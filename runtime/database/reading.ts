@@ -57,7 +57,7 @@ export async function* readRows<Column extends DatabaseColumn>(
   options: RowsOptions<Column>,
 ): AsyncGenerator<Output<RowState>> {
   const { table, cursor } = plan;
-  await tellUnread(plan, options);
+  await reportUnread(plan, options);
   for (const part of plan.parts) {
     const rowCount = yield* readPart(plan, part, options);
     if (!part.stateAtEnd || rowCount === 0) continue;
@@ -74,7 +74,7 @@ const maxUnread = 10_000;
 /** Where the first sync has read more without a value, nobody looks through them in each run. */
 const maxReadBefore = 1_000_000;
 
-async function tellUnread<Column extends DatabaseColumn>(
+async function reportUnread<Column extends DatabaseColumn>(
   { table, cursor, unread, sql }: ReadingPlan<Column>,
   { filter, count, log }: RowsOptions<Column>,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ConfiguredStream } from "../contract/catalog.ts";
 import { hashProblem } from "../spec/hashed-fields.ts";
-import { deletesProblem, keysOnly, tellsDeletes } from "./deletes.ts";
+import { deletesProblem, keysOnly, reportsDeletes } from "./deletes.ts";
 
 test("keys that are hashed are compared as hashes, and can be read so", () => {
   const configured: ConfiguredStream = {
@@ -25,7 +25,7 @@ test("keys that are hashed are compared as hashes, and can be read so", () => {
 });
 
 test("nobody looks for deleted rows that the source tells itself, where rows are merged by key", () => {
-  const told: ConfiguredStream = {
+  const reporting: ConfiguredStream = {
     stream: {
       name: "orders",
       json_schema: { type: "object", properties: { id: {}, at: {}, _ab_cdc_deleted_at: {} } },
@@ -38,9 +38,9 @@ test("nobody looks for deleted rows that the source tells itself, where rows are
     sync_mode: "incremental",
     destination_sync_mode: "append_dedup",
   };
-  expect(tellsDeletes(told)).toBe(true);
-  expect(deletesProblem(told)).toMatch(/tells deleted rows itself/);
-  expect(tellsDeletes({ ...told, destination_sync_mode: "append" })).toBe(false);
-  const stream = { ...told.stream, json_schema: { properties: { id: {}, at: {} } } };
-  expect(tellsDeletes({ ...told, stream })).toBe(false);
+  expect(reportsDeletes(reporting)).toBe(true);
+  expect(deletesProblem(reporting)).toMatch(/tells deleted rows itself/);
+  expect(reportsDeletes({ ...reporting, destination_sync_mode: "append" })).toBe(false);
+  const stream = { ...reporting.stream, json_schema: { properties: { id: {}, at: {} } } };
+  expect(reportsDeletes({ ...reporting, stream })).toBe(false);
 });

@@ -23,7 +23,7 @@ export function deletesProblem(configured: ConfiguredStream): string | undefined
  * Whether the source tells deleted rows among the others, so that nobody has to look for them: what
  * becomes of them is the destination's, as it writes.
  */
-export function tellsDeletes(configured: ConfiguredStream): boolean {
+export function reportsDeletes(configured: ConfiguredStream): boolean {
   const { keys, deletedAt } = mergeKeys(configured);
   return (
     deletedAt !== undefined && keys.length > 0 && destinationModeOf(configured) === "append_dedup"

@@ -46,7 +46,11 @@ type Expected =
   | "next, add"
   | "next from state, swap";
 
-function told(configured: ConfiguredStream, generations: Generations, isRestart = false): string {
+function describePlan(
+  configured: ConfiguredStream,
+  generations: Generations,
+  isRestart = false,
+): string {
   const { place, isResumed, completion, state } = planWrite(configured, generations, isRestart);
   if (state !== undefined) expect(state).toEqual(position);
   if (place === "next") expect(isResumed).toBe(state !== undefined);
@@ -107,7 +111,7 @@ describe("where a run writes when only the sync mode is chosen", () => {
       "next from state, swap",
     ],
   ])("%s", (_, configured, generations, expected) =>
-    expect(told(configured, generations)).toBe(expected));
+    expect(describePlan(configured, generations)).toBe(expected));
 });
 
 describe("where a run writes by the destination's mode", () => {
@@ -166,13 +170,13 @@ describe("where a run writes by the destination's mode", () => {
       "next, swap",
     ],
   ])("%s", (_, configured, generations, expected) =>
-    expect(told(configured, generations)).toBe(expected));
+    expect(describePlan(configured, generations)).toBe(expected));
 
   test("a restart begins a copy aside, whatever was saved", () => {
     const current = of("incremental", 5, position, "append_dedup");
     const next = of("incremental", 5, position, "append_dedup");
     for (const configured of [growing, deduped, appended, merged])
-      expect(told(configured, { current, next }, true)).toBe("next, swap");
-    expect(told(deduped, {}, true)).toBe("current");
+      expect(describePlan(configured, { current, next }, true)).toBe("next, swap");
+    expect(describePlan(deduped, {}, true)).toBe("current");
   });
 });

@@ -74,7 +74,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
       answered(status, headers) {
         ticket.answered(status, headers);
         settle();
-        if (status === 429) tell();
+        if (status === 429) reportRefusal();
       },
       failed() {
         ticket.failed();
@@ -84,7 +84,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   }
 
   /** A refusal is one of all who have the credential. */
-  function tell(): void {
+  function reportRefusal(): void {
     const at = budget.nextAt(clock.now());
     if (ledger && Number.isFinite(at)) void ledger.block(at).catch(() => undefined);
   }
@@ -133,7 +133,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     },
     refused() {
       budget.refused();
-      tell();
+      reportRefusal();
     },
   };
 }

@@ -102,7 +102,7 @@ function* textsWithEscapes(
     while ((offsets[row + 1] as number) <= at) row++;
     const rowEnd = offsets[row + 1] as number;
     // One that goes on in the next text may be another without it.
-    if (end > rowEnd || isTelling(bytes, at, alphabet)) {
+    if (end > rowEnd || isSuspect(bytes, at, alphabet)) {
       yield bytes.subarray(offsets[row], rowEnd);
       at = rowEnd - 1;
     } else at = end - 1;
@@ -155,14 +155,14 @@ function escapePlaces(bytes: Uint8Array, alphabet: Alphabet): [number[], number[
     if (at >= last || !mayBegin(byte, bytes[at + 1] as number)) continue;
     const end = decode(bytes, at, true);
     if (end <= at + 1) continue;
-    if (isTelling(bytes, at, alphabet)) (byte === equals ? quotedPrintable : escapes).push(at);
+    if (isSuspect(bytes, at, alphabet)) (byte === equals ? quotedPrintable : escapes).push(at);
     at = end - 1;
   }
   return [escapes, quotedPrintable];
 }
 
 /** Whether what was decoded last may be of a secret, or begin an escape of another kind. */
-function isTelling(bytes: Uint8Array, at: number, alphabet: Alphabet): boolean {
+function isSuspect(bytes: Uint8Array, at: number, alphabet: Alphabet): boolean {
   const mark = bytes[at];
   const value = decoded[0] as number;
   if (decodedLength === 0) return true;

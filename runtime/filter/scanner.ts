@@ -99,7 +99,7 @@ export function createGrowingScanner(characters = 0): GrowingScanner {
       if (((words[hash >>> wordShift] as number) & bits) !== bits) continue;
       const range = longestMatch(bytes, at, slotOf(index, low, high));
       if (stepsLeft < 0) return { start: at, end: bytes.length };
-      if (range !== undefined && isTelling(bytes, range)) return range;
+      if (range !== undefined && isSignificant(bytes, range)) return range;
     }
     return undefined;
   }
@@ -235,7 +235,7 @@ function distinct(views: readonly SecretView[]): SecretView[] {
  * A ruler of dashes, padding or a short number that a secret happens to contain says nothing of it
  * and is in much clean data.
  */
-function isTelling(bytes: Uint8Array, { start, end }: Range): boolean {
+function isSignificant(bytes: Uint8Array, { start, end }: Range): boolean {
   const run = bytes.subarray(start, end);
   const isNumber = run.length < 16 && run.every((byte) => byte >= 48 && byte <= 57);
   return !isNumber && new Set(run).size >= 4;

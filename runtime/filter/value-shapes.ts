@@ -57,8 +57,8 @@ const ofUuids: Alphabet = { characters: "\\da-f-", alike: /[\da-f]/g, by: "f", c
 const ofOthers: Alphabet = { characters: "\\deTZ.:+-", alike: /\d/g, by: "9", core: "9" };
 const alphabetOf = (encoding: Encoding) => (encoding === "uuid128" ? ofUuids : ofOthers);
 
-/** Fewer digits are never a hit. @see isTelling of scanner.ts */
-const tellingDigits = 16;
+/** Fewer digits are never a hit. @see isSignificant of scanner.ts */
+const leastDigits = 16;
 
 /** Learns of the views of secrets and of the forms of short ones, one after another. */
 export interface ShapesShown {
@@ -110,7 +110,7 @@ function piecesOf({ bytes, minBytes }: SecretView, alphabet: Alphabet): string[]
   return (text.match(runs) ?? []).flatMap((run) => {
     const likeRun = run.replace(alike, by);
     if (!likeRun.includes(core)) return [];
-    const longest = Math.max(minBytes, tellingDigits);
+    const longest = Math.max(minBytes, leastDigits);
     // Most of all: the views in hex, in which one place is like the next.
     if (!/[^f]/.test(likeRun)) return [likeRun.slice(0, minBytes), likeRun.slice(0, longest)];
     const pieces = new Set<string>();

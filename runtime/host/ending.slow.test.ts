@@ -40,13 +40,13 @@ async function hear(ending: string) {
 
   const began = Promise.withResolvers<void>();
   const paused = new Promise((resolve) => wire.once("pause", resolve));
-  const told = new Promise<void>((resolve) => worker.onText(() => resolve()));
+  const hasText = new Promise<void>((resolve) => worker.onText(() => resolve()));
   const written = new Promise((resolve) => wire.once("drain", resolve).once("close", resolve));
   const large = Buffer.alloc(16 * 1024 * 1024, " ");
   const broker: Broker = {
     async request({ path }) {
       await began.promise;
-      if (path[0] !== "begin") await Promise.all([paused, told]);
+      if (path[0] !== "begin") await Promise.all([paused, hasText]);
       return { status: 200, headers: {}, body: path[0] === "begin" ? Buffer.from("{}") : large };
     },
     connect: () => Promise.reject(new Error("not a database")),

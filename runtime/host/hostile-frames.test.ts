@@ -230,8 +230,8 @@ test.each([
   undefined,
 ])("a count of %j is refused", async (nulledCount) => {
   const end = said(frameKind.status, { status: "complete", nulledCount });
-  const { error, nulledCount: told } = await readFrom(started, end, done);
-  expect([error?.code, told]).toEqual(["CONNECTOR_PROTOCOL", 0]);
+  const outcome = await readFrom(started, end, done);
+  expect([outcome.error?.code, outcome.nulledCount]).toEqual(["CONNECTOR_PROTOCOL", 0]);
 });
 
 test("no frame of any kind and content is the host's fault", async () => {

@@ -27,15 +27,15 @@ test("one lane has all items as one share", () => {
 
 test("pieces of work run one at a time in the order in which they came, also after a failure", async () => {
   const inTurn = createTurns();
-  const told: string[] = [];
+  const events: string[] = [];
   const work = (name: string, fails = false) =>
     inTurn(async () => {
-      told.push(`${name} begins`);
+      events.push(`${name} begins`);
       await Promise.resolve();
-      told.push(`${name} ends`);
+      events.push(`${name} ends`);
       if (fails) throw new Error(name);
     });
   const results = await Promise.allSettled([work("a"), work("b", true), work("c")]);
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-  expect(told).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
+  expect(events).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
 });

@@ -129,14 +129,14 @@ function watch(child: ChildProcess, { memoryMb }: ProcessOptions): WorkerProcess
   let reason: ConnectorError | undefined;
   let isOutOfMemory = false;
   const listeners: ((text: string) => void)[] = [];
-  let toldChars = 0;
+  let textChars = 0;
   const hear = (chunk: Buffer) => {
     const text = chunk.toString("utf8");
     // V8 has no exit code of its own for this; the line is written by Node itself before it aborts.
     if (text.includes("FATAL ERROR: ") && outOfMemory.some((words) => text.includes(words)))
       isOutOfMemory = true;
-    toldChars += text.length;
-    if (toldChars <= maxTextChars) for (const listener of listeners) listener(text);
+    textChars += text.length;
+    if (textChars <= maxTextChars) for (const listener of listeners) listener(text);
   };
   child.stdout?.on("data", hear);
   child.stderr?.on("data", hear);

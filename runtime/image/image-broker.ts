@@ -45,10 +45,10 @@ const longestTimerMs = 10_000;
 
 /** @param http sends the image's requests; it is closed with this one */
 export function createImageBroker(http: Broker, options: ImageBrokerOptions): Broker {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const onDenied = (resource: string) => {
-    if (told.has(resource) || told.size >= maxDenials) return;
-    told.add(resource);
+    if (reported.has(resource) || reported.size >= maxDenials) return;
+    reported.add(resource);
     options.onDenied(resource);
   };
   const sessions = new Set<{ readonly socket: Duplex; readonly ended: Promise<void> }>();

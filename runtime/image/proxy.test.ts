@@ -107,10 +107,10 @@ describe("the proxy of an image", () => {
     ["an address in brackets", "[::1]:443", "the network by an address"],
     ["the parent of its host", "example.com:443", "the host example.com"],
     ["a name behind a dot", "api.example.com.:443", "the host api.example.com."],
-  ])("refuses %s, and tells", async (_, target, told) => {
+  ])("refuses %s, and tells", async (_, target, denied) => {
     await using proxy = await openProxy(fine);
     expect(await proxy.tunnel(target)).toBe(403);
-    expect([proxy.refused, proxy.calls]).toEqual([[told], []]);
+    expect([proxy.refused, proxy.calls]).toEqual([[denied], []]);
   });
 
   test.each([
@@ -129,10 +129,10 @@ describe("the proxy of an image", () => {
       Buffer.from([0xff, 0xfe]),
       "a request that is no text, or too large",
     ],
-  ])("refuses %s, and tells", async (_, method, headers, body, told) => {
+  ])("refuses %s, and tells", async (_, method, headers, body, denied) => {
     await using proxy = await openProxy(fine);
     expect((await proxy.ask(method, headers, body)).status).toBe(403);
-    expect([proxy.refused, proxy.calls]).toEqual([[told], []]);
+    expect([proxy.refused, proxy.calls]).toEqual([[denied], []]);
   });
 
   test("refuses a request without TLS", async () => {

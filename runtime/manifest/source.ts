@@ -74,7 +74,7 @@ export function toSource(
     .replace(/^_+|_+$/g, "")
     .slice(0, 60);
   const strangers = strangersOf(document);
-  const tell = (ctx: ManifestContext) => {
+  const warnOfManifest = (ctx: ManifestContext) => {
     for (const stranger of strangers)
       ctx.log.warn("A property of the manifest is not looked at.", { ...stranger });
     for (const [stream, { details }] of unusable)
@@ -110,7 +110,7 @@ export function toSource(
       : {
           async *discover(given: unknown) {
             const ctx = withRules(given);
-            tell(ctx);
+            warnOfManifest(ctx);
             for await (const { stream, discover } of catalog.list(ctx)) {
               const found = discover ? await discover(ctx) : stream;
               // Its records would be empty: an account may list a table without a field.
@@ -121,7 +121,7 @@ export function toSource(
         }),
     async check(given) {
       const whole = withRules(given);
-      tell(whole);
+      warnOfManifest(whole);
       const ctx = { ...whole, config: { ...whole.config, ...overrides } };
       for await (const stream of check(ctx)) await readOne(stream, ctx);
     },

@@ -25,7 +25,7 @@ const maxLineBytes = 4 * maxRowBytes;
 /** Output between two messages that say something; a program that writes more says nothing. */
 const maxIdleBytes = 64 * 1024 * 1024;
 /** Types that bring a run forward. */
-const telling = new Set(["RECORD", "STATE", "SPEC", "CATALOG", "CONNECTION_STATUS"]);
+const progressTypes = new Set(["RECORD", "STATE", "SPEC", "CATALOG", "CONNECTION_STATUS"]);
 
 /** Hears of lines that are no message. */
 export type StrayListener = (line: string) => void;
@@ -51,7 +51,7 @@ export function createMessageReader(onStray: StrayListener): MessageReader {
     const message = parseMessage(line);
     if (message === undefined) onStray(line);
     else messages.push(message);
-    if (message && telling.has(message.type)) idleBytes = 0;
+    if (message && progressTypes.has(message.type)) idleBytes = 0;
   };
 
   return {

@@ -182,8 +182,8 @@ test.each([
       cwd: fileURLToPath(new URL("../../", import.meta.url)),
     },
   );
-  let told = "";
-  for await (const chunk of child.stderr) told += String(chunk);
-  expect(told).toContain("another run is writing to it");
+  let printed = "";
+  for await (const chunk of child.stderr) printed += String(chunk);
+  expect(printed).toContain("another run is writing to it");
   await sink.close();
 });

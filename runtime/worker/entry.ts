@@ -54,10 +54,10 @@ const exit = process.exit.bind(process);
 let deniedCount = 0;
 for (const channel of ["fs", "net", "child", "worker", "addon", "wasi", "inspector", "ffi"]) {
   subscribe(`node:permission-model:${channel}`, (message) =>
-    tellDenied(deniedResource(message as object)),
+    reportDenied(deniedResource(message as object)),
   );
 }
-function tellDenied(resource: string): void {
+function reportDenied(resource: string): void {
   if (deniedCount++ < 100) writer.sendJson(frameKind.denied, 0, { resource });
 }
 for (const name of Object.keys(process.env)) delete process.env[name]; // bubblewrap leaves PWD
@@ -85,7 +85,7 @@ provideOwnPackage();
 syncBuiltinESMExports();
 
 function refuse(resource: string): never {
-  tellDenied(resource);
+  reportDenied(resource);
   throw Object.assign(new Error("Access to this API has been restricted"), {
     code: "ERR_ACCESS_DENIED",
     permission: "",

@@ -55,8 +55,8 @@ async function tryDoors(sandbox: SandboxLevel, only?: string) {
   const summary = await host.read(broken("doors"), { config, catalog: rowsOnly }, sink, {
     onEvent: (event) => events.push(event),
   });
-  const told = sink.rows().map(({ text }) => String(text));
-  return { summary, events, told, text: sink.text() + JSON.stringify([summary, events]) };
+  const texts = sink.rows().map(({ text }) => String(text));
+  return { summary, events, texts, text: sink.text() + JSON.stringify([summary, events]) };
 }
 
 describe.each(["process", "bubblewrap"] as const)("at level %s a connector cannot", (sandbox) => {
@@ -70,16 +70,16 @@ describe.each(["process", "bubblewrap"] as const)("at level %s a connector canno
 
   test.for(cases)("%s", (name, { skip }) => {
     if (!outcome) return skip("bubblewrap is not installed or not allowed here");
-    expect(outcome.told.filter((text) => text.startsWith(`${name}: `))).toEqual([
+    expect(outcome.texts.filter((text) => text.startsWith(`${name}: `))).toEqual([
       expect.stringMatching(/: refused: /),
     ]);
   });
 
   test("do any of it unseen, keep a right, or see a secret", ({ skip }) => {
     if (!outcome) return skip("bubblewrap is not installed or not allowed here");
-    const { summary, events, told, text } = outcome;
+    const { summary, events, texts, text } = outcome;
     expect(summary.status).toBe("succeeded");
-    expect(told.slice(-4)).toEqual([
+    expect(texts.slice(-4)).toEqual([
       "rights: []",
       "flags: []",
       "environment: {}",

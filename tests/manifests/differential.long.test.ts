@@ -85,8 +85,8 @@ async function differencesOf(one: Case): Promise<string[]> {
       const ours = await opened.read(stream, state);
       const isMeant = one.fails.includes(stream.name);
       if (theirs.failed !== isMeant) throw new Error(`${file} ${stream.name}: ${theirs.reason}`);
-      const told = `${file} ${stream.name}, reading ${round}`;
-      found.push(...compare(theirs, ours).map((difference) => `${told}: ${difference}`));
+      const what = `${file} ${stream.name}, reading ${round}`;
+      found.push(...compare(theirs, ours).map((difference) => `${what}: ${difference}`));
       // Both go on from the state that one of them has left.
       if (round === 1 && stream.isIncremental) states.unshift(theirs.state);
       if (states.length === 0) break;

@@ -109,8 +109,8 @@ export function createShop(scheme: "http" | "https"): Handler {
         .writeHead(200, { "content-type": "application/zip" })
         .end(zipOf(archived));
     if (path === "/nothing") return void response.writeHead(204).end();
-    const told = answers[path];
-    if (told) return void response.writeHead(200, { "content-type": told[0] }).end(told[1]);
+    const answer = answers[path];
+    if (answer) return void response.writeHead(200, { "content-type": answer[0] }).end(answer[1]);
     if (path.startsWith("/echo/"))
       return answerJson(response, 200, { data: [{ id: url.pathname, name: url.search }] });
     if (path.startsWith("/files/"))

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { loadRules } from "../../conformance/certify/load-rules.ts";
-import { telling } from "../../conformance/certify/telling.ts";
+import { yields } from "../../conformance/certify/yields.ts";
 import { defectNames, readDefect } from "../../fixtures/reference/lab.ts";
 
 const rules = await loadRules();
@@ -32,7 +32,7 @@ test("a budget is planned by defects that each rule does find", () => {
   const found = (id: string) =>
     defects.filter(({ rule, also = [] }) => rule === id || also.includes(id)).length;
   const wrong = rules.filter(({ id }) => {
-    const { finds = 0 } = telling[id] ?? {};
+    const { finds = 0 } = yields[id] ?? {};
     return finds < 1 || finds > found(id);
   });
   expect(wrong.map(({ id }) => id)).toEqual([]);

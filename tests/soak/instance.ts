@@ -80,7 +80,7 @@ export interface Instance extends AsyncDisposable {
     },
   ): Promise<Answer>;
   /** Publishes and delivers what has happened. */
-  tell(): Promise<void>;
+  deliverEvents(): Promise<void>;
   /** Deletes what is old. */
   sweep(): Promise<void>;
 }
@@ -146,7 +146,7 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
       const isJson = answer.payload.startsWith("{");
       return { status: answer.statusCode, body: isJson ? JSON.parse(answer.payload) : undefined };
     },
-    async tell() {
+    async deliverEvents() {
       await noteExpiring(services);
       await publishFacts(services);
       await deliverer.fill();

@@ -212,7 +212,7 @@ async function beginYear(options: SoakOptions) {
     }
     await checkJobs(instance.services, seen);
     await checkSynced();
-    await instance.tell();
+    await instance.deliverEvents();
   }
 
   /** Attempts are counted; a first attempt that succeeded has just brought what there is. */
@@ -309,7 +309,7 @@ async function beginYear(options: SoakOptions) {
       }
       for (let round = 0; round < 12; round += 1) {
         clock.move(12 * hourMs);
-        await instance.tell();
+        await instance.deliverEvents();
       }
       await instance.services.database.db
         .updateTable("pipelines")
@@ -349,7 +349,7 @@ async function beginYear(options: SoakOptions) {
       await quiet.turn();
       await checkJobs(instance.services, seen);
       await checkSynced();
-      await instance.tell();
+      await instance.deliverEvents();
     }
   }
 

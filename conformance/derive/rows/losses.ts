@@ -20,7 +20,7 @@ export function quietLoss(
   whole: Observation,
 ): string | undefined {
   const { command, outcome } = observation;
-  if (command.verb !== "read" || outcome.status !== "succeeded" || tellsOfSkip(observation, whole))
+  if (command.verb !== "read" || outcome.status !== "succeeded" || reportsSkip(observation, whole))
     return undefined;
   const losses = command.catalog.streams.flatMap(({ stream }) => {
     const facts = lab.streams.find(({ label }) => label === streamLabel(stream));
@@ -45,7 +45,7 @@ const typeForm = new RegExp(`\\b(?:${errorClasses.join("|")}|[A-Z]+(?:_[A-Z]+)+)
  * True when a warning names a class or code of error and how many rows it met; `whole`: the run
  * without a disturbance.
  */
-export function tellsOfSkip(observation: Observation, whole: Observation): boolean {
+export function reportsSkip(observation: Observation, whole: Observation): boolean {
   const usual = new Set(warningsOf(whole));
   return warningsOf(observation).some(
     (text) => !usual.has(text) && countForm.test(text) && typeForm.test(text),

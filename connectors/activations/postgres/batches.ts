@@ -115,7 +115,7 @@ async function writeRows(
   if (!first) return [];
   await client.query("SAVEPOINT _svc_rows");
   try {
-    const { text, tellsFound } = statementFor(
+    const { text, returnsFound } = statementFor(
       table,
       command,
       first.change,
@@ -125,7 +125,7 @@ async function writeRows(
       JSON.stringify(rows.map(({ fields }) => fields)),
     ]);
     await client.query("RELEASE SAVEPOINT _svc_rows");
-    if (!tellsFound) return [];
+    if (!returnsFound) return [];
     const found = new Set(result.rows.map(({ position }) => Number(position)));
     return rows
       .filter((_, index) => !found.has(index + 1))

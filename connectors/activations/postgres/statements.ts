@@ -10,7 +10,7 @@ export interface Statement {
   /**
    * The statement gives the positions (from 1) of the rows that it found; the others are not there.
    */
-  readonly tellsFound: boolean;
+  readonly returnsFound: boolean;
 }
 
 /**
@@ -28,14 +28,14 @@ export function statementFor(
   const rows = `pg_catalog.jsonb_array_elements($1::jsonb) WITH ORDINALITY AS _svc_rows (value, position),
     LATERAL pg_catalog.jsonb_populate_record(NULL::${target}, _svc_rows.value) AS _svc_row`;
   const insert = `INSERT INTO ${target} (${columns}) SELECT ${columns.map((column) => `_svc_row.${column}`)} FROM ${rows}`;
-  if (command.identifier === undefined) return { text: insert, tellsFound: false };
+  if (command.identifier === undefined) return { text: insert, returnsFound: false };
 
   const identifier = quoteName(command.identifier);
   const isSame = `_svc_target.${identifier} = _svc_row.${identifier}`;
   if (change === "removed")
     return {
       text: `DELETE FROM ${target} AS _svc_target USING ${rows} WHERE ${isSame}`,
-      tellsFound: false,
+      returnsFound: false,
     };
 
   const changed = columns.filter((column) => column !== identifier);
@@ -43,7 +43,7 @@ export function statementFor(
   const set = changed.length > 0 ? changed : [identifier];
   const update = `UPDATE ${target} AS _svc_target SET ${set.map((column) => `${column} = _svc_row.${column}`)} FROM ${rows}
     WHERE ${isSame} RETURNING _svc_rows.position`;
-  if (command.operation === "update") return { text: update, tellsFound: true };
+  if (command.operation === "update") return { text: update, returnsFound: true };
   // A row that is there need not have every column that a new one must: it is updated, not inserted
   // with a conflict.
   const onConflict =
@@ -53,7 +53,7 @@ export function statementFor(
   return {
     text: `WITH _svc_found AS (${update}) ${insert}
       WHERE _svc_rows.position NOT IN (SELECT position FROM _svc_found) ON CONFLICT (${identifier}) ${onConflict}`,
-    tellsFound: false,
+    returnsFound: false,
   };
 }
 

@@ -131,16 +131,16 @@ async function attempt(source: string): Promise<number | undefined> {
     },
   );
   let out = "";
-  let told = "";
+  let printed = "";
   child.stdout.on("data", (chunk) => {
     out += chunk;
   });
   child.stderr.on("data", (chunk) => {
-    told += chunk;
+    printed += chunk;
   });
   const [, signal] = (await once(child, "close")) as [number | null, string | null];
   if (signal === "SIGKILL") return undefined;
-  if (out === "") throw new Error(told);
+  if (out === "") throw new Error(printed);
   return Number(out);
 }
 

@@ -88,7 +88,7 @@ function skipSpace(bytes: Buffer, start: number): number {
 function readRow(
   bytes: Buffer,
   start: number,
-  tell: (key: string, start: number, end: number) => void,
+  onValue: (key: string, start: number, end: number) => void,
 ): number {
   let at = skipSpace(bytes, start) + 1;
   for (;;) {
@@ -100,7 +100,7 @@ function readRow(
     at = skipSpace(bytes, keyEnd);
     if (bytes[at] === colon) at = skipSpace(bytes, at + 1);
     const end = valueEnd(bytes, at);
-    tell(key, at, end);
+    onValue(key, at, end);
     at = end;
   }
   const end = bytes.indexOf(newline as number, at);

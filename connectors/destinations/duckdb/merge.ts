@@ -155,9 +155,9 @@ async function markDeleted(
   isSameKey: string,
   [deletedAt, cursor]: readonly [Column, Column | undefined],
 ): Promise<void> {
-  const told = [deletedAt, ...(cursor ? [cursor] : [])].map(({ name }) => quoteName(name));
+  const marks = [deletedAt, ...(cursor ? [cursor] : [])].map(({ name }) => quoteName(name));
   await connection.run(
-    `UPDATE ${target} AS known SET ${told.map((name) => `${name} = batch.${name}`).join(", ")}
+    `UPDATE ${target} AS known SET ${marks.map((name) => `${name} = batch.${name}`).join(", ")}
      FROM ${batchTable} AS batch WHERE ${isSameKey} AND batch.${quoteName(deletedAt.name)} IS NOT NULL`,
   );
   await connection.run(`DELETE FROM ${batchTable} WHERE ${isDeleted(deletedAt)}`);

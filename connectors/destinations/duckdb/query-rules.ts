@@ -132,9 +132,9 @@ export function queryFailed(error: unknown, sql: string): ConnectorError {
     const match = pattern.exec(message);
     if (!match) continue;
     const [, name] = match;
-    const isTold = name !== undefined && sql.includes(name);
+    const isOfQuery = name !== undefined && sql.includes(name);
     return new ConnectorError("QUERY_FAILED", {
-      reason: reason.replace(" $", isTold ? ` ${printable(name)}` : " of that name"),
+      reason: reason.replace(" $", isOfQuery ? ` ${printable(name)}` : " of that name"),
     });
   }
   const { details } = duckdbFailed(error);

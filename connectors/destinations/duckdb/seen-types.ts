@@ -20,7 +20,7 @@ const typesBefore = async (writing: Writing, stream: OpenStream): Promise<TypesB
       : stream.columns.filter(({ type }) => type !== openDecimal),
   );
 
-export async function tellChanged(writing: Writing, ended: OpenStream): Promise<void> {
+export async function reportChangedTypes(writing: Writing, ended: OpenStream): Promise<void> {
   const { onColumnChanged } = writing.command;
   const { saved, seenTypes } = ended;
   if (!onColumnChanged || !seenTypes || !saved.generations.current) return;

@@ -27,7 +27,7 @@ import { createLineReader } from "./lines.ts";
 import { notesColumn } from "./notes.ts";
 import { generationOf, isFree, mergeOf, type OpenStream } from "./open-stream.ts";
 import { openTables } from "./opening.ts";
-import { tellChanged } from "./seen-types.ts";
+import { reportChangedTypes } from "./seen-types.ts";
 import { sliceOf } from "./slices.ts";
 import type { DuckdbContext } from "./spec.ts";
 import { createStage, type StagedBatch } from "./stage.ts";
@@ -69,7 +69,7 @@ function createSink(writing: Writing): DestinationSink {
     const ended = streams.take(stream);
     try {
       await (isComplete ? complete : abandon)(writing, ended);
-      await tellChanged(writing, ended);
+      await reportChangedTypes(writing, ended);
     } finally {
       await ended.stage.remove();
     }

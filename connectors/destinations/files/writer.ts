@@ -136,7 +136,7 @@ function createSink(writing: Writing, path: string): DestinationSink {
     open.delete(streamKey(stream));
     try {
       await (isComplete ? complete : abandon)(writing, ended);
-      tellChanged(ended);
+      reportChangedTypes(ended);
     } finally {
       await ended.stage.remove();
     }
@@ -146,7 +146,7 @@ function createSink(writing: Writing, path: string): DestinationSink {
   const typesBefore = ({ saved, columns }: OpenStream) =>
     typesByName(saved.current?.columns ?? columns.filter(({ type }) => type !== openDecimal));
 
-  function tellChanged({ saved, seenTypes }: OpenStream): void {
+  function reportChangedTypes({ saved, seenTypes }: OpenStream): void {
     if (!command.onColumnChanged || !seenTypes || !saved.current) return;
     for (const change of changedTypes(saved.stream, seenTypes, typesByName(saved.current.columns)))
       command.onColumnChanged(change);

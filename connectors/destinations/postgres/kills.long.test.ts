@@ -40,8 +40,8 @@ async function write(
   child.stdin.end(
     JSON.stringify({ ...command, server: { host, port, password }, database: { name, url } }),
   );
-  const told = await text(child.stdout);
-  return told === "" ? undefined : (JSON.parse(told) as { momentCount: number }).momentCount;
+  const printed = await text(child.stdout);
+  return printed === "" ? undefined : (JSON.parse(printed) as { momentCount: number }).momentCount;
 }
 
 /** A generator of numbers in [0, 1) that is the same each time. @see mulberry32 */

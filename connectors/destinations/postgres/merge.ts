@@ -120,10 +120,10 @@ async function mergeRows(
     );
   }
   const at = quoteName(deletedAt.name);
-  const told = [deletedAt, ...(cursor ? [cursor] : [])].map(({ name }) => quoteName(name));
+  const marks = [deletedAt, ...(cursor ? [cursor] : [])].map(({ name }) => quoteName(name));
   await client.query(
     merge.keepsDeleted
-      ? `UPDATE ${target} t SET ${told.map((name) => `${name} = w.${name}`).join(", ")} FROM ${wonTable} w WHERE ${isSame} AND w.${at} IS NOT NULL`
+      ? `UPDATE ${target} t SET ${marks.map((name) => `${name} = w.${name}`).join(", ")} FROM ${wonTable} w WHERE ${isSame} AND w.${at} IS NOT NULL`
       : `DELETE FROM ${target} t USING ${wonTable} w WHERE ${isSame} AND w.${at} IS NOT NULL`,
   );
   await insert(`SELECT ${list.join(", ")} FROM ${wonTable} WHERE ${at} IS NULL`);

@@ -95,7 +95,7 @@ function createSink(first: Writing, planned: ReadonlyMap<string, PlannedStream>)
 
   const closeSessions = () => Promise.all(sessions.map((session) => session.close()));
 
-  const tellIds = (): number => {
+  const advanceIds = (): number => {
     const nowMs = Math.floor(ctx.clock.now());
     ids.at(nowMs);
     return nowMs;
@@ -114,11 +114,11 @@ function createSink(first: Writing, planned: ReadonlyMap<string, PlannedStream>)
     const ended = openAt(stream);
     openByKey.delete(ended.open.key);
     await (isComplete ? complete : abandon)(ended.writing, ended.open);
-    await tellChanged(ended);
+    await reportChangedTypes(ended);
     unused.push(ended.writing);
   }
 
-  async function tellChanged({ writing, open }: Written): Promise<void> {
+  async function reportChangedTypes({ writing, open }: Written): Promise<void> {
     const { stream, planned, seenTypes } = open;
     const { saved } = planned;
     if (!command.onColumnChanged || !saved.generations.current) return;
@@ -156,14 +156,14 @@ function createSink(first: Writing, planned: ReadonlyMap<string, PlannedStream>)
       working(async () => {
         const { writing, open } = openAt(stream);
         if (rowCount === 0) return;
-        const nowMs = tellIds();
+        const nowMs = advanceIds();
         await gather(writing, open, encodeLines(open, lines, nowMs), rowCount);
       }),
     writeBatch: (stream, batch) =>
       working(async () => {
         const { writing, open } = openAt(stream);
         if (batch.rowCount === 0) return;
-        const nowMs = tellIds();
+        const nowMs = advanceIds();
         await gather(writing, open, open.batches.encode(batch, nowMs), batch.rowCount);
       }),
     checkpoint: (stream, state, rowCount) =>

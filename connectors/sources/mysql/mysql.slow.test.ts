@@ -191,14 +191,14 @@ describe.skipIf(findMariadb() === undefined)("source mysql on a real server", ()
     const second = await read(config, "t", { cursor: "updated_at", state: first.state });
     expect(ids(second.lines)).toEqual([2, 4, 5]);
     await run("INSERT INTO later.t VALUES (6, NULL, NULL), (7, NULL, NULL)");
-    const told: HostEvent[] = [];
+    const events: HostEvent[] = [];
     const third = await read(config, "t", {
       cursor: "updated_at",
       state: second.state,
-      onEvent: (event) => told.push(event),
+      onEvent: (event) => events.push(event),
     });
     expect(ids(third.lines)).toEqual([5]);
-    expect(told).toMatchObject([{ level: "warn", fields: { stream: "later.t", unreadRows: 2 } }]);
+    expect(events).toMatchObject([{ level: "warn", fields: { stream: "later.t", unreadRows: 2 } }]);
   });
 
   test("a table is read from one snapshot, and a session that others end is an error that can be tried again", async () => {

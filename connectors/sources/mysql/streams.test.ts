@@ -8,12 +8,12 @@ import { discoverStreams } from "./streams.ts";
 type Row = (string | null)[];
 
 /** A server with so many tables, which says of itself that it has `told`. */
-function serverOf(tableCount: number, told = tableCount) {
+function serverOf(tableCount: number, countedTables = tableCount) {
   const asked: string[] = [];
   const names = Array.from({ length: tableCount }, (_, at) => `t${String(at).padStart(4, "0")}`);
   const answer = (sql: string): Row[] => {
     asked.push(sql);
-    if (sql.includes("count(*)")) return [[String(told)]];
+    if (sql.includes("count(*)")) return [[String(countedTables)]];
     if (sql.includes("information_schema.tables"))
       return names.map((name) => [name, "7", "BASE TABLE"]);
     if (sql.includes("information_schema.statistics"))

@@ -290,25 +290,25 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
         await database.query(sql);
         const done = await readAll(database, { ...incremental("t", "at"), ...settings }, {}, state);
         state = done.state ?? state;
-        return { ids: ids(done.rows), told: done.logged.map(({ fields }) => fields) };
+        return { ids: ids(done.rows), fields: done.logged.map(({ fields }) => fields) };
       };
       const unread = (unreadRows: number) => [
         { stream: "public.t", cursorField: "at", unreadRows },
       ];
-      expect(await next("SELECT 1")).toEqual({ ids: [2], told: [] });
+      expect(await next("SELECT 1")).toEqual({ ids: [2], fields: [] });
       const come = "INSERT INTO t SELECT i, NULL FROM generate_series(10, 14) i";
-      expect(await next(come)).toEqual({ ids: [2], told: unread(5) });
+      expect(await next(come)).toEqual({ ids: [2], fields: unread(5) });
       // Nothing says which of them got a value: at least four are not read.
       const first = "UPDATE t SET at = 8 WHERE id = 1";
-      expect(await next(first)).toEqual({ ids: [2, 1], told: unread(4) });
+      expect(await next(first)).toEqual({ ids: [2, 1], fields: unread(4) });
       expect(await next("UPDATE t SET at = 9 WHERE at IS NULL")).toEqual({
         ids: [1, 3, 10, 11, 12, 13, 14],
-        told: [],
+        fields: [],
       });
       const more = "INSERT INTO t SELECT i, NULL FROM generate_series(100, 20000) i";
-      expect((await next(more)).told).toEqual(unread(10_001));
+      expect((await next(more)).fields).toEqual(unread(10_001));
       const rowFilter = [{ column: "id", operator: "<" as const, value: 110 }];
-      expect((await next("SELECT 1", { rowFilter })).told).toEqual(unread(10));
+      expect((await next("SELECT 1", { rowFilter })).fields).toEqual(unread(10));
     });
 
     test("does not look through a large table without an index for rows without a value", async () => {
@@ -316,11 +316,13 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
         CREATE TABLE t (id int PRIMARY KEY, at int); INSERT INTO t VALUES (1, 1), (2, 7); ANALYZE t`);
       const { state } = await readAll(database, incremental("t", "at"));
       await database.query("INSERT INTO t VALUES (3, NULL)");
-      const toldWith = async (rows: number) => {
+      const fieldsWith = async (rows: number) => {
         await database.query(`UPDATE pg_class SET reltuples = ${rows} WHERE relname = 't'`);
         return (await readAll(database, incremental("t", "at"), {}, state)).logged.length;
       };
-      expect([await toldWith(2), await toldWith(2_000_000), await toldWith(-1)]).toEqual([1, 0, 0]);
+      expect([await fieldsWith(2), await fieldsWith(2_000_000), await fieldsWith(-1)]).toEqual([
+        1, 0, 0,
+      ]);
     });
 
     test("infinity does not move the state", async () => {

@@ -166,8 +166,10 @@ export function strangersOf(value: JsonValue, path = ""): { path: string; proble
   return Object.entries(value).flatMap(([name, part]) => {
     const here = path === "" ? name : `${path}.${name}`;
     if (known && !supported[known].split(" ").includes(name)) {
-      const isTold = !general.includes(name) && isUnknown(known, name);
-      return isTold ? [{ path: here, problem: `is none of a ${known}: it is not looked at` }] : [];
+      const isReported = !general.includes(name) && isUnknown(known, name);
+      return isReported
+        ? [{ path: here, problem: `is none of a ${known}: it is not looked at` }]
+        : [];
     }
     return isSchemaName(name) || name === "metadata" ? [] : strangersOf(part, here);
   });

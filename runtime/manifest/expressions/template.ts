@@ -31,7 +31,7 @@ export function compileTemplate(template: string, path: string): Template {
   const written = isPlain ? template.replace(/\n$/, "") : "";
   const plain = isPlain ? readLiteral(written) : undefined;
   const make = (scope: Scope) => (isPlain ? written : render(nodes, scope, path));
-  const told = <T>(work: () => T): T => {
+  const withPlace = <T>(work: () => T): T => {
     try {
       return work();
     } catch (error) {
@@ -40,10 +40,10 @@ export function compileTemplate(template: string, path: string): Template {
       throw error;
     }
   };
-  const text = (scope: Scope) => told(() => make(scope));
+  const text = (scope: Scope) => withPlace(() => make(scope));
   const value = (scope: Scope) => (isPlain ? plain : readLiteral(text(scope)));
   const holds = (scope: Scope) =>
-    told(() => {
+    withPlace(() => {
       try {
         const made = readLiteral(make(scope));
         return truth(made) && made !== "false";

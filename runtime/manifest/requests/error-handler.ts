@@ -62,9 +62,9 @@ export function compileErrorHandler(requester: Component): ErrorHandler | undefi
     waitMs({ answer, attempt, scope, now }) {
       if (attempt > first.maxRetries(scope)) return undefined;
       const headers: Scope = { ...scope, ...scopeOfError(answer) };
-      const told = firstWait(waits, headers, attempt, now);
+      const declaredMs = firstWait(waits, headers, attempt, now);
       // Providers count in whole seconds: one more, and their time is over.
-      if (told !== undefined) return bounded(told + 1);
+      if (declaredMs !== undefined) return bounded(declaredMs + 1);
       const asked = Number(answer.headers["retry-after"]);
       return bounded(asked > 0 ? asked : 2 ** (attempt - 1));
     },

@@ -33,7 +33,7 @@ import {
   replicationFailure,
 } from "./session.ts";
 import type { Replication } from "./settings.ts";
-import { tellWhoIsAwaited, watchStandbys } from "./standby.ts";
+import { logAwaitedSessions, watchStandbys } from "./standby.ts";
 import { type BegunPieces, untilChange } from "./wait.ts";
 
 type Selection = ReadRun<Stream, State>;
@@ -114,7 +114,7 @@ async function openRun(
       loss === undefined ? saved : saved.map((one) => (one.state ? lostTo(one, loss) : one));
     const needsRows = beginnings.some(({ isCopied }) => isCopied);
     const create = (command: string) =>
-      tellWhoIsAwaited(ctx, session, replicating.command(`CREATE_REPLICATION_SLOT ${command}`));
+      logAwaitedSessions(ctx, session, replicating.command(`CREATE_REPLICATION_SLOT ${command}`));
     if (needsRows && slot === undefined)
       await create(`"${settings.slot}" LOGICAL pgoutput NOEXPORT_SNAPSHOT`);
     const exported = needsRows

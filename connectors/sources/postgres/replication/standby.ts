@@ -119,7 +119,7 @@ export async function warnOfWaitingCommit(
  * is.
  * @param session not in use while the slot is made
  */
-export async function tellWhoIsAwaited<T>(
+export async function logAwaitedSessions<T>(
   { clock, log }: PostgresContext,
   { client }: Session,
   making: Promise<T>,

@@ -12,7 +12,7 @@ let last: string | undefined;
 const waits = "waits";
 
 /** Says in the corner what came of something. */
-export const tell = {
+export const notify = {
   done(message: string): void {
     if (last !== undefined) notifications.hide(last);
     last = notifications.show({ message, color: "teal", closeButtonProps });
@@ -50,7 +50,7 @@ export const tell = {
         color: "yellow",
         closeButtonProps,
       });
-    else tell.done(done);
+    else notify.done(done);
     return !waits;
   },
 };
@@ -66,7 +66,7 @@ export function useAct() {
     try {
       await work();
     } catch (error) {
-      tell.problem(error);
+      notify.problem(error);
     } finally {
       setBusy(false);
     }
