@@ -21,6 +21,7 @@ export { basePath } from "./door/base-path.ts";
 export type { Control } from "./door/control.ts";
 export { createServer, type ServerOptions } from "./http/server.ts";
 export { createSession } from "./members/sessions.ts";
+export { createLink, signInUrl } from "./members/sign-in-link.ts";
 export { addMember, createUser, createWorkspace } from "./members/workspaces.ts";
 export { operations } from "./operations/index.ts";
 export { createLog, type Log, silentLog } from "./services/log.ts";

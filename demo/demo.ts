@@ -114,7 +114,7 @@ async function show(
   );
   await print.line("npx svc demo --serve                 this demo's server, to try things out:");
   await print.line(
-    "                                     open its console_url, sign in with one of its tokens",
+    "                                     open its console_url, which signs in once",
   );
   await print.line("npx svc read postgres --config my-db.yaml --out my.duckdb");
 }

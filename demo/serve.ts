@@ -2,7 +2,7 @@
  * `svc demo --serve`: the demo stays up for tests and for people who explore, and prints on one
  * line of JSON where everything is.
  */
-import { basePath } from "svc-connectors/control";
+import { basePath, signInUrl } from "svc-connectors/control";
 import type { Terminal } from "svc-connectors/host";
 import { mailerAccount } from "./accounts.ts";
 import { keenestReaders, readerMappings } from "./reverse-etl.ts";
@@ -15,13 +15,14 @@ export async function serveDemo(
   service: DemoService,
   simulators: Simulators,
 ): Promise<void> {
+  const [acme] = service.workspaces;
   await using remote = await serveSimulators(simulators);
   const description = {
     base_url: `${service.url}${basePath}`,
     openapi_url: `${service.url}${basePath}/openapi.json`,
     mcp_url: `${service.url}/mcp`,
-    // Any of the tokens signs in there.
-    console_url: `${service.url}/`,
+    // Signs in, once, as Acme's administrator; any of the tokens does as often as one likes.
+    console_url: signInUrl(service.url, acme.link_code),
     simulators_url: remote.url,
     workspaces: service.workspaces,
     demo: {

@@ -9,6 +9,7 @@ import {
   type Control,
   type ControlSettings,
   createControl,
+  createLink,
   createLog,
   createServer,
   createSession,
@@ -29,6 +30,8 @@ export interface DemoWorkspace {
    * are proposals.
    */
   readonly tokens: Readonly<Record<Role | "agent", string>>;
+  /** Opens the console, once, as its administrator. */
+  readonly link_code: string;
 }
 
 /** The first message of the parent. */
@@ -56,6 +59,9 @@ export type ServiceMessage =
 /** People who try things out are not slowed down. */
 const limits = { read: 6_000, write: 6_000, provider: 6_000, stranger: 6_000 };
 
+/** Whoever tries things out may come back to them. */
+const dayMs = 86_400_000;
+
 const emit = (message: ServiceMessage) => void process.send?.(message);
 
 async function addTo(control: Control, name: string, slug: string): Promise<DemoWorkspace> {
@@ -63,15 +69,23 @@ async function addTo(control: Control, name: string, slug: string): Promise<Demo
   const now = new Date(control.services.clock.now());
   const workspaceId = await createWorkspace(db, { name, slug }, now);
   const tokens: Partial<Record<Role | "agent", string>> = {};
+  let linkCode = "";
   for (const role of roles) {
     const email = `${role}@${slug}.example.com`;
     const userId = await createUser(db, { email, name: `${role} of ${name}` }, now);
     await addMember(db, { workspaceId, userId, role }, now);
     tokens[role] = (await createSession(db, { userId, client: "api" }, now)).token;
+    if (role === "admin")
+      linkCode = (await createLink(db, { userId, lifetimeMs: dayMs }, now)).code;
     if (role === "editor")
       tokens.agent = (await createSession(db, { userId, client: "mcp" }, now)).token;
   }
-  return { workspace_id: workspaceId, name, tokens: tokens as DemoWorkspace["tokens"] };
+  return {
+    workspace_id: workspaceId,
+    name,
+    tokens: tokens as DemoWorkspace["tokens"],
+    link_code: linkCode,
+  };
 }
 
 async function serve({

@@ -115,11 +115,27 @@ export async function signIn(secret: string): Promise<void> {
   signIns += 1;
 }
 
+/** Where the mails of this instance go. */
+export type Reach = "recipients" | "folder" | "nobody";
+
+/**
+ * Has a sign-in link mailed to an address, if somebody here has it.
+ * @throws Problem
+ */
+export async function askForLink(email: string): Promise<Reach> {
+  const answer = await request("console/link", "POST", { body: JSON.stringify({ email }) });
+  return ((await answer.json()) as { readonly data: { readonly reaches: Reach } }).data.reaches;
+}
+
 /** @throws Problem */
 export const signOut = (): Promise<void> => session("DELETE", {});
 
-async function session(method: string, init: RequestInit): Promise<void> {
-  const response = await fetch(at("console/session"), {
+const session = async (method: string, init: RequestInit): Promise<void> => {
+  await request("console/session", method, init);
+};
+
+async function request(path: string, method: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(at(path), {
     ...init,
     method,
     headers: { ...own, ...(init.body ? { "content-type": "application/json" } : {}) },
@@ -127,6 +143,7 @@ async function session(method: string, init: RequestInit): Promise<void> {
   if (!response) throw new Problem(0);
   if (!response.ok)
     throw new Problem(response.status, await response.json().catch(() => undefined));
+  return response;
 }
 
 /** Server-sent events, with the headers that an EventSource cannot send. @throws Problem */

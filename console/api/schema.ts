@@ -147,7 +147,8 @@ export interface schemas {
   GetMeResponse: { request_id: schemas["RequestId"]; data: schemas["GetMeResult"] };
   GetMeResult: { user_id: string; email: string; name: string; default_workspace_id: string | null; session: { session_id: string; client: schemas["Client"]; expires_at: string }; scopes: (schemas["Scope"])[]; memberships: ({ workspace_id: string; role: schemas["Role"] })[]; has_more_memberships: boolean; instance: schemas["AdministeredInstance"] | null };
   ImageFacts: { updated_at: string; reaches: (string)[]; exposed_secrets: (string)[] };
-  Invitation: { invitation_id: string; workspace_id: string; email: string; role: schemas["Role"]; status: schemas["InvitationStatus"]; inviter_user_id: string; delivery: "pending" | "sent" | "failed"; directly_added: boolean; created_at: string; expires_at: string };
+  Invitation: { invitation_id: string; workspace_id: string; email: string; role: schemas["Role"]; status: schemas["InvitationStatus"]; inviter_user_id: string; delivery: schemas["InvitationDelivery"]; directly_added: boolean; created_at: string; expires_at: string };
+  InvitationDelivery: "pending" | "sent" | "kept" | "failed";
   InvitationList: { items: (schemas["Invitation"])[]; next_cursor: string | null; has_more: boolean };
   InvitationListResponse: { request_id: schemas["RequestId"]; data: schemas["InvitationList"] };
   InvitationResponse: { request_id: schemas["RequestId"]; data: schemas["Invitation"] };
@@ -176,6 +177,8 @@ export interface schemas {
   ListOrder: "-created_at" | "created_at";
   ListSourceEntitiesRequest: { workspace_id?: schemas["WorkspaceChoice"] | undefined; connector_id?: string | undefined; credential_handle?: schemas["CredentialHandle"] | undefined; source_id?: string | undefined; portal_id?: string | number | undefined; brand_ids?: (string | number)[] | undefined };
   LogLevel: "debug" | "info" | "warn" | "error";
+  MadeInvitation: { invitation_id: string; workspace_id: string; email: string; role: schemas["Role"]; status: schemas["InvitationStatus"]; inviter_user_id: string; delivery: schemas["InvitationDelivery"]; directly_added: boolean; created_at: string; expires_at: string; link: string | null };
+  MadeInvitationResponse: { request_id: schemas["RequestId"]; data: schemas["MadeInvitation"] };
   MadeJob: { job: { job_id: string; pipeline_id: string; connection_id: string; status: schemas["JobStatus"]; created_at: string } };
   MadeJobOrApprovalResponse: { request_id: schemas["RequestId"]; data: schemas["MadeJob"] | schemas["Approval"] };
   ManifestFacts: { digest: string; updated_at: string; reaches: (string)[]; missing_streams: (schemas["MissingStream"])[] };
@@ -469,7 +472,7 @@ export interface paths {
       parameters: { query?: never; header?: { "X-Svc-Client"?: schemas["Client"] | undefined; "X-Svc-Execution-Mode"?: schemas["ExecutionMode"] | undefined; "Idempotency-Key"?: string | undefined }; path: { "workspace_id": string }; cookie?: never };
       requestBody: { content: { "application/json": schemas["CreateInvitationRequest"] } };
       responses: {
-        201: { headers: Headers; content: { "application/json": schemas["InvitationResponse"] } };
+        201: { headers: Headers; content: { "application/json": schemas["MadeInvitationResponse"] } };
         202: { headers: Headers; content: { "application/json": schemas["ApprovalResponse"] } };
         400: { headers: Headers; content: { "application/json": schemas["Error"] } };
         404: { headers: Headers; content: { "application/json": schemas["Error"] } };
@@ -485,7 +488,7 @@ export interface paths {
       parameters: { query?: never; header?: { "X-Svc-Client"?: schemas["Client"] | undefined; "X-Svc-Execution-Mode"?: schemas["ExecutionMode"] | undefined; "Idempotency-Key"?: string | undefined }; path: { "workspace_id": string; "invitation_id": string }; cookie?: never };
       requestBody?: never;
       responses: {
-        200: { headers: Headers; content: { "application/json": schemas["InvitationResponse"] } };
+        200: { headers: Headers; content: { "application/json": schemas["MadeInvitationResponse"] } };
         202: { headers: Headers; content: { "application/json": schemas["ApprovalResponse"] } };
         400: { headers: Headers; content: { "application/json": schemas["Error"] } };
         404: { headers: Headers; content: { "application/json": schemas["Error"] } };

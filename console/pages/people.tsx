@@ -11,12 +11,13 @@ import { Confirm } from "../parts/confirm.tsx";
 import { DialogForm } from "../parts/dialog-form.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
-import { notify, useAct } from "../parts/notify.ts";
 import { useMembers } from "../parts/people.ts";
 import { RoleField } from "../parts/role-field.tsx";
 import { Row } from "../parts/row.tsx";
+import { ShownOnce } from "../parts/shown-once.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Ago, Due } from "../parts/status.tsx";
+import { notify, useAct } from "../parts/notify.ts";
 
 type Member = schemas["Member"];
 type Invitation = schemas["Invitation"];
@@ -192,6 +193,7 @@ function Invitations() {
 const delivered: Readonly<Record<Invitation["delivery"], string>> = {
   pending: "The mail is on its way",
   sent: "The mail was sent",
+  kept: "No mail server is set: the mail lies in the server's folder outbox",
   failed: "The mail could not be sent. Send it again; if it fails again, ask the operator.",
 };
 
@@ -201,6 +203,7 @@ function InvitationRow({ invitation }: { readonly invitation: Invitation }) {
   const queries = useQueryClient();
   const { isBusy, act } = useAct();
   const [asks, { open, close }] = useDisclosure(false);
+  const [made, setMade] = useState<schemas["MadeInvitation"]>();
   const params = { path: { workspace_id: workspaceId, invitation_id: id } };
   const reload = () => queries.invalidateQueries({ queryKey: ["in", "invitations"] });
   const resend = () =>
@@ -210,7 +213,8 @@ function InvitationRow({ invitation }: { readonly invitation: Invitation }) {
           params,
         }),
       );
-      notify.outcome(made, "Sent again. The link that was sent before has ended.");
+      if (notify.outcome(made, "Sent again. The link that was sent before has ended."))
+        setMade(made as schemas["MadeInvitation"]);
       await reload();
     });
   const revoke = async () => {
@@ -267,11 +271,34 @@ function InvitationRow({ invitation }: { readonly invitation: Invitation }) {
       >
         <span>The link that was sent ends at once. You can invite them again.</span>
       </Confirm>
+      <LinkToHandOn of={made} onClose={() => setMade(undefined)} />
     </Row>
   );
 }
 
+/** Where no mail server brings the link, who invites does. */
+const LinkToHandOn = ({
+  of: made,
+  onClose,
+}: {
+  readonly of: schemas["MadeInvitation"] | undefined;
+  readonly onClose: () => void;
+}) =>
+  made?.link == null ? null : (
+    <Modal opened onClose={onClose} title="Hand this link on" closeOnClickOutside={false} centered>
+      <ShownOnce
+        label="The link"
+        secret={made.link}
+        warning="This server has no mail server to send it by. It is shown here and never again; whoever opens it is in."
+        onClose={onClose}
+      >
+        It is for {made.email}, and ends <Due at={made.expires_at} />.
+      </ShownOnce>
+    </Modal>
+  );
+
 function Invite({ onClose }: { readonly onClose: () => void }) {
+  const [made, setMade] = useState<schemas["MadeInvitation"]>();
   const { workspaceId = "" } = useMe();
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<schemas["Role"]>("viewer");
@@ -281,7 +308,7 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
   const queries = useQueryClient();
   const send = () =>
     work.run(async () => {
-      const made = await ask(
+      const answer = await ask(
         api.POST("/workspaces/{workspace_id}/members/invitations", {
           params: { path: { workspace_id: workspaceId } },
           body: {
@@ -292,10 +319,13 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
           },
         }),
       );
-      notify.outcome(made, `${email.trim()} is invited.`);
-      onClose();
+      const isDone = notify.outcome(answer, `${email.trim()} is invited.`);
+      const { link } = answer as schemas["MadeInvitation"];
+      if (isDone && link !== null) setMade(answer as schemas["MadeInvitation"]);
+      else onClose();
       await queries.invalidateQueries({ queryKey: ["in", "invitations"] });
     });
+  if (made !== undefined) return <LinkToHandOn of={made} onClose={onClose} />;
   return (
     <Modal opened onClose={onClose} title="Invite somebody" centered>
       <DialogForm

@@ -1,8 +1,8 @@
-import { Anchor, Button, Loader, PasswordInput } from "@mantine/core";
+import { Anchor, Button, Loader, PasswordInput, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useState } from "react";
 import { useLocation } from "wouter";
-import { signIn } from "../api/client.ts";
+import { askForLink, type Reach, signIn } from "../api/client.ts";
 import { type Problem, toProblem } from "../api/problem.ts";
 import { Logo } from "../parts/icon.tsx";
 import { ProblemNote } from "../parts/states.tsx";
@@ -67,12 +67,59 @@ export function SignIn({
             <code>svc token create</code> has made.
           </p>
           {form}
+          <LinkByMail />
         </section>
         <Anchor href="control/v1/docs" size="sm" ta="center">
           Documents of the API
         </Anchor>
       </main>
     </div>
+  );
+}
+
+const mailed: Readonly<Record<Reach, string>> = {
+  recipients: "If somebody here has this address, a link is on its way to it.",
+  folder:
+    "This instance has no mail server. If somebody here has this address, their link lies in its folder outbox: ask its operator.",
+  nobody: "This instance sends no mail: ask its operator for a token.",
+};
+
+/** For who has no token at hand: a link to their address. */
+function LinkByMail() {
+  const [email, setEmail] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const [answer, setAnswer] = useState<string>();
+  const [problem, setProblem] = useState<Problem>();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      setAnswer(mailed[await askForLink(email.trim())]);
+    } catch (error) {
+      setProblem(toProblem(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form onSubmit={(event) => void submit(event)} className="stack">
+      <TextInput
+        type="email"
+        label="Or have a link mailed"
+        placeholder="you@example.com"
+        value={email}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+        autoComplete="email"
+        required
+        withAsterisk={false}
+      />
+      {problem === undefined ? null : <ProblemNote error={problem} />}
+      <output>{answer}</output>
+      <Button type="submit" variant="default" loading={isBusy} fullWidth>
+        Mail me a link
+      </Button>
+    </form>
   );
 }
 
@@ -107,14 +154,15 @@ export function SignInByLink({ code }: { readonly code: string }) {
         </h1>
         {problem.status === 401 ? (
           <p className="dim" style={{ margin: 0 }}>
-            It is good once, for a quarter of an hour. Start <code>svc serve</code> again for
-            another one, or make a token with <code>svc token create</code>.
+            It is good once, and for a time. Have another one mailed on the sign-in page, start{" "}
+            <code>svc serve</code> again for one, or make a token with <code>svc token create</code>
+            .
           </p>
         ) : (
           <ProblemNote error={problem} />
         )}
         <Button variant="default" onClick={() => go("/", { replace: true })}>
-          Sign in with a token
+          Go to the sign-in page
         </Button>
       </main>
     </div>

@@ -7,8 +7,9 @@ import type { schemas } from "../api/schema.ts";
 import { useWork } from "../model/use-work.ts";
 import { moment } from "../model/words.ts";
 import { DialogForm } from "./dialog-form.tsx";
-import { notify } from "./notify.ts";
 import { RoleField } from "./role-field.tsx";
+import { ShownOnce } from "./shown-once.tsx";
+import { notify } from "./notify.ts";
 
 const users = [
   { value: "mcp", label: "An agent: its changes wait for approval" },
@@ -134,40 +135,19 @@ const Lost = ({
   </div>
 );
 
-function Made({
+const Made = ({
   session: { token, expires_at: ends, client },
   onClose,
 }: {
   readonly session: schemas["CreateSessionResult"];
   readonly onClose: () => void;
-}) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = () =>
-    navigator.clipboard.writeText(token ?? "").then(
-      () => setCopied(true),
-      () => setCopied(false),
-    );
-  return (
-    <div className="stack">
-      <Alert color="yellow" variant="light">
-        It is shown here and never again. Whoever has it can do what it may.
-      </Alert>
-      <output className="token" aria-label="The token">
-        {token}
-      </output>
-      <span className="dim">
-        It ends {moment(ends)}.
-        {client === "mcp" ? " The agent's tools are at this server's /mcp." : ""}
-      </span>
-      <div className="actions">
-        {/* Browsers give the clipboard to pages over TLS, or of this machine, alone. */}
-        {window.isSecureContext ? (
-          <Button onClick={() => void copy()}>{isCopied ? "Copied" : "Copy"}</Button>
-        ) : null}
-        <Button variant="default" onClick={onClose}>
-          I have kept it
-        </Button>
-      </div>
-    </div>
-  );
-}
+}) => (
+  <ShownOnce
+    label="The token"
+    secret={token ?? ""}
+    warning="It is shown here and never again. Whoever has it can do what it may."
+    onClose={onClose}
+  >
+    It ends {moment(ends)}.{client === "mcp" ? " The agent's tools are at this server's /mcp." : ""}
+  </ShownOnce>
+);

@@ -15,6 +15,7 @@ import {
 import { basePath } from "../door/base-path.ts";
 import type { Control } from "../door/control.ts";
 import { createServer } from "../http/server.ts";
+import { signInUrl } from "../members/sign-in-link.ts";
 import { firstUser } from "../operations/instance-setup.ts";
 import { askInstance } from "../operator/ask.ts";
 import { serveOperator, socketPath } from "../operator/channel.ts";
@@ -83,7 +84,10 @@ async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
     : createLog(terminal.stderr);
   const instance = {
     ...located,
-    settings: { ...located.settings, control: withOutbox(settings, located) },
+    settings: {
+      ...located.settings,
+      control: { ...withOutbox(settings, located), ownUrl: ownUrl(host, port, tls !== undefined) },
+    },
   };
   await using control = await openInstance(instance, {
     log,
@@ -150,8 +154,15 @@ async function listen(
   }
   const address = server.server.address();
   const actual = typeof address === "object" && address ? address.port : port;
-  return `${isSecure ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${actual}`;
+  return toUrl(host, actual, isSecure);
 }
+
+const toUrl = (host: string, port: number, isSecure: boolean): string =>
+  `${isSecure ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+/** What is known of it before it listens: of all addresses, or any port, nothing. */
+const ownUrl = (host: string, port: number, isSecure: boolean): string | undefined =>
+  port === 0 || !isLoopback(host) ? undefined : toUrl(host, port, isSecure);
 
 /** Tells a person where the service is. The first token is shown here and nowhere else. */
 async function introduce(
@@ -174,7 +185,7 @@ async function introduce(
     await out.line(`  data         ${printable(database.folder ?? "", 300)}`);
   if (code !== undefined)
     await out.line(
-      `\nOpen this link to sign in. It is good once, for a quarter of an hour:\n\n  ${url}/#/sign-in/${code}\n`,
+      `\nOpen this link to sign in. It is good once, for a quarter of an hour:\n\n  ${signInUrl(url, code)}\n`,
     );
   if (token === null) return;
   await out.line(

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isAccessToken, isInvitationToken, isLinkCode } from "../contract/ids.ts";
 import type { Caller } from "../contract/operation.ts";
-import { ControlError } from "../contract/reasons.ts";
+import { ControlError, refuseField } from "../contract/reasons.ts";
 import { successBody } from "../door/answer.ts";
 import { anonymousCaller, unauthenticated } from "../door/authenticate.ts";
 import { basePath } from "../door/base-path.ts";
@@ -21,11 +21,14 @@ import {
   startInPlaceOf,
 } from "../members/console-sessions.ts";
 import { leaveSession } from "../members/sessions.ts";
+import { consoleOrigin, createLinkFor, linkMail } from "../members/sign-in-link.ts";
+import type { Services } from "../services/services.ts";
 import { consoleTokenOf, cookie, isOwnPage } from "./console-cookie.ts";
 import { factsOf } from "./headers.ts";
 import { send } from "./refusals.ts";
 
 export const sessionPath = "/console/session";
+export const linkPath = "/console/link";
 
 /** Adds the routes by which the console's cookie comes and goes. Nothing else sets it. */
 export function addConsoleSession(server: FastifyInstance, control: Control): void {
@@ -54,6 +57,18 @@ export function addConsoleSession(server: FastifyInstance, control: Control): vo
     return answer(request, reply.headers(limits), 201, cookie(request, session.token, maxAgeS));
   });
 
+  server.post(linkPath, guarded, async (request, reply) => {
+    const limits = await services.limiter.take("stranger", request.ip, services.clock.now());
+    const email = textOf(request, "email");
+    if (email === undefined) throw refuseField("validation_failed", "email", "is missing");
+    // Nobody learns from the answer, or from how long it takes, who has an account.
+    void sendLink(services, email).catch(() => services.log.error("a link could not be mailed"));
+    const { reaches } = services.mailer;
+    const requestId = randomUUID();
+    const body = successBody(requestId, JSON.stringify({ reaches }));
+    return send(request, reply, { requestId, status: 202, headers: { ...limits }, body });
+  });
+
   server.delete(sessionPath, guarded, async (request, reply) => {
     const caller = await signedIn(control, request);
     if (caller)
@@ -64,6 +79,17 @@ export function addConsoleSession(server: FastifyInstance, control: Control): vo
       });
     return answer(request, reply, 200, cookie(request, "", 0));
   });
+}
+
+/** Mails a link to the person with this address, if they may come in. */
+async function sendLink(services: Services, email: string): Promise<void> {
+  const now = new Date(services.clock.now());
+  const made = await services.database.db
+    .transaction()
+    .execute((tx) => createLinkFor(tx, email, now));
+  if (!made) return;
+  const origin = consoleOrigin(services.settings);
+  await services.mailer.send(linkMail(made.email, made.code, origin));
 }
 
 function answer(
@@ -91,7 +117,9 @@ const callerOf = (control: Control, request: FastifyRequest, consoleToken: strin
 /** @throws unauthenticated, malformed_json, and what accepting an invitation throws */
 async function start(control: Control, request: FastifyRequest): Promise<ConsoleSession> {
   const { services } = control;
-  const secret = secretOf(request);
+  // The code of a link, an access token, or the token of an invitation: it says itself which.
+  const secret = textOf(request, "secret");
+  if (secret === undefined) throw unauthenticated();
   const { db } = services.database;
   const now = new Date(services.clock.now());
   if (isLinkCode(secret)) return db.transaction().execute((tx) => startByLink(tx, secret, now));
@@ -106,13 +134,11 @@ async function start(control: Control, request: FastifyRequest): Promise<Console
   return db.transaction().execute((tx) => begin(tx, caller, now));
 }
 
-/** The code of a link, an access token, or the token of an invitation: which, it says itself. */
-function secretOf({ body }: FastifyRequest): string {
-  if (!Buffer.isBuffer(body)) throw unauthenticated();
-  const value = parseJsonBody(body) as { readonly secret?: unknown } | null;
-  const secret = value?.secret;
-  if (typeof secret !== "string") throw unauthenticated();
-  return secret;
+/** The only field of a body; undefined: it is missing, or no text. @throws malformed_json */
+function textOf({ body }: FastifyRequest, name: "secret" | "email"): string | undefined {
+  if (!Buffer.isBuffer(body)) return undefined;
+  const value = (parseJsonBody(body) as { readonly [name: string]: unknown } | null)?.[name];
+  return typeof value === "string" ? value : undefined;
 }
 
 /** Accepts as the operation does. @returns the access token that comes of it */

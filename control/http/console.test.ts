@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Fastify from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type SmtpServer, startSmtpServer } from "../../simulators/smtp-server.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { createInvitationToken, createLinkCode } from "../contract/ids.ts";
 import { hashToken } from "../door/authenticate.ts";
@@ -12,12 +13,21 @@ import { addConsole } from "./console.ts";
 describe("the console's session", () => {
   let api: TestControl;
   let offsetMs = 0;
+  let post: SmtpServer;
   beforeAll(async () => {
+    post = await startSmtpServer();
     api = await startTestControl({
       clock: { now: () => Date.now() + offsetMs, sleep: () => Promise.resolve() },
+      settings: {
+        ownUrl: "https://svc.example.com",
+        mail: { smtp: { host: "127.0.0.1", port: post.port }, from: "svc <svc@example.com>" },
+      },
     });
   });
-  afterAll(() => api?.[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await api?.[Symbol.asyncDispose]();
+    await post?.[Symbol.asyncDispose]();
+  });
 
   const now = () => new Date(api.control.services.clock.now());
   const own = { host: "svc.test:8080", origin: "http://svc.test:8080", "x-svc-console": "1" };
@@ -74,6 +84,73 @@ describe("the console's session", () => {
     const code = await link();
     const answers = await Promise.all([1, 2, 3, 4].map(() => session("POST", code)));
     expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([201, 401, 401, 401]);
+  });
+
+  describe("a link by mail", () => {
+    const askForLink = (email: unknown, headers: Record<string, string> = {}) =>
+      api.server.inject({
+        method: "POST",
+        url: "/console/link",
+        headers: { ...own, "content-type": "application/json", ...headers },
+        payload: JSON.stringify({ email }),
+      });
+    let seen = 0;
+    /** The mails that have come when nothing is under way any more. */
+    const mailed = async (count: number) => {
+      while (post.mails.length < seen + count)
+        await new Promise((resolve) => setImmediate(resolve));
+      const come = post.mails.slice(seen);
+      seen = post.mails.length;
+      return come;
+    };
+
+    test("signs in, once, whoever has an account here, and tells nobody who has", async () => {
+      const { email } = await api.db
+        .selectFrom("users")
+        .select("email")
+        .where("id", "=", api.first.users.viewer)
+        .executeTakeFirstOrThrow();
+      const unknown = await askForLink("nobody@example.com");
+      const known = await askForLink(email.toUpperCase());
+      for (const answer of [unknown, known])
+        expect([answer.statusCode, JSON.parse(answer.payload).data]).toEqual([
+          202,
+          { reaches: "recipients" },
+        ]);
+      const [mail, ...more] = await mailed(1);
+      expect([mail?.to, more]).toEqual([[email], []]);
+      const code = /https:\/\/svc\.example\.com\/#\/sign-in\/(svc_in_\w+)/.exec(
+        mail?.text ?? "",
+      )?.[1];
+      const signedIn = await session("POST", code);
+      const me = await ask(cookieOf(signedIn));
+      expect(JSON.parse(me.payload).data.user_id).toBe(api.first.users.viewer);
+      expect((await session("POST", code)).statusCode).toBe(401);
+    });
+
+    test("comes once a minute, however often it is asked for", async () => {
+      const ask = async () => {
+        const { email } = await api.db
+          .selectFrom("users")
+          .select("email")
+          .where("id", "=", api.first.users.runner)
+          .executeTakeFirstOrThrow();
+        await Promise.all([askForLink(email), askForLink(email), askForLink(email)]);
+      };
+      await ask();
+      expect(await mailed(1)).toHaveLength(1);
+      offsetMs = 61_000;
+      await ask();
+      expect(await mailed(1)).toHaveLength(1);
+      offsetMs = 0;
+    });
+
+    test.each([
+      ["another site's page", "x@example.com", { origin: "https://evil.example.com" }, 403],
+      ["no address", 7, {}, 422],
+    ])("is refused to %s", async (_what, email, headers, status) => {
+      expect((await askForLink(email, headers)).statusCode).toBe(status);
+    });
   });
 
   test("a link ends by itself", async () => {

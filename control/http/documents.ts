@@ -1,6 +1,5 @@
 /**
- * Pages that people open without a token: `openapi.json`, a page that shows it, and the page on
- * which an invitation is accepted.
+ * What people open without a token: `openapi.json`, and a page that shows it.
  */
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
@@ -9,9 +8,7 @@ import files from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 import { basePath } from "../door/base-path.ts";
 import type { Control } from "../door/control.ts";
-import { acceptPath } from "../members/invitation-mail.ts";
 import { createOpenApi } from "../openapi/document.ts";
-import { acceptPage, acceptScript, acceptStyle } from "./accept-page.ts";
 import { docsPage, docsScript, docsStyle } from "./docs-page.ts";
 
 /**
@@ -82,9 +79,6 @@ export function addDocuments(server: FastifyInstance, control: Control): void {
   page(docs, "text/html", docsPage);
   page(`${docs}/page.js`, "text/javascript", docsScript);
   page(`${docs}/page.css`, "text/css", docsStyle);
-  page(acceptPath, "text/html", acceptPage);
-  page(`${acceptPath}/page.js`, "text/javascript", acceptScript);
-  page(`${acceptPath}/page.css`, "text/css", acceptStyle);
   server.register(files, {
     root: fileURLToPath(new URL("./swagger-ui/", import.meta.url)),
     serve: false,

@@ -11,6 +11,8 @@ export interface Mail {
 }
 
 export interface Mailer {
+  /** Where its mails go: to whom they are addressed, into a folder for development, or nowhere. */
+  readonly reaches: "recipients" | "folder" | "nobody";
   /**
    * True when the next server, or the outbox, has taken the mail. It never throws: a mail is no
    * reason for a request to fail.
@@ -24,6 +26,7 @@ type Send = (mail: Mail) => Promise<void>;
 export function createMailer(settings: MailSettings | undefined, log: Log): Mailer {
   const send = settings && toSend(settings);
   return {
+    reaches: settings === undefined ? "nobody" : "smtp" in settings ? "recipients" : "folder",
     async send(mail) {
       if (!send) {
         log.warn("a mail was not sent: no mail server is set");

@@ -1,6 +1,7 @@
 import { basePath } from "../door/base-path.ts";
 import type { Mail } from "../mail/mailer.ts";
 import type { Role } from "../store/tables.ts";
+import { signInUrl } from "./sign-in-link.ts";
 
 export interface InvitationFacts {
   readonly email: string;
@@ -12,24 +13,23 @@ export interface InvitationFacts {
   readonly expires_at: Date;
 }
 
-/** Where the browser accepts an invitation. */
-export const acceptPath = "/invitations/accept";
-
 /**
- * The mail that invites. The token is behind the link's #: a browser sends that part to no server,
- * so that it stands in no log.
- * @param publicUrl undefined: nobody knows where the server is reached, and the token stands alone
+ * The mail that invites. Its link signs in to the console; a program accepts over the API.
+ * @param origin undefined: nobody knows where the server is reached, and the token stands alone
  */
 export function invitationMail(
   facts: InvitationFacts,
   token: string,
-  publicUrl: string | undefined,
+  origin: string | undefined,
 ): Mail {
   const { email, role, workspace, inviter, inviter_email, message, expires_at } = facts;
   const way =
-    publicUrl === undefined
-      ? ["Accept with this token:", token, `(POST ${basePath}/invitations/accept)`]
-      : ["Accept here:", `${publicUrl}${acceptPath}#${token}`];
+    origin === undefined
+      ? [
+          `Accept with this token, on the console's sign-in page or by POST ${basePath}/invitations/accept:`,
+          token,
+        ]
+      : ["Accept here:", signInUrl(origin, token)];
   const quoted = message?.split(/\r?\n/).map((line) => `> ${line}`);
   const paragraphs = [
     [`${inviter} (${inviter_email}) invites you to the workspace "${workspace}" as ${role}.`],

@@ -5,13 +5,17 @@ import { hashToken } from "../door/authenticate.ts";
 import type { Db } from "../store/database.ts";
 import { invitationMail } from "./invitation-mail.ts";
 import type { InvitationRow } from "./rows.ts";
+import { consoleOrigin, signInUrl } from "./sign-in-link.ts";
 
 export const dayMs = 86_400_000;
 
-/** The token that the mail will hold. The request's answer is searched for it. */
+/**
+ * The token that the mail will hold. The request's answer is searched for it, unless who invites
+ * has to bring the link themselves.
+ */
 export function newToken(ctx: OperationContext): { readonly token: string } {
   const token = createInvitationToken();
-  ctx.secrets.add(token);
+  if (ctx.services.mailer.reaches === "recipients") ctx.secrets.add(token);
   return { token };
 }
 
@@ -74,12 +78,18 @@ export async function openInvitation(db: Db, token: string, now: Date): Promise<
   return row;
 }
 
+/** What became of the mail; the link is for who invites where no mail can bring it. */
+export interface Delivered {
+  readonly delivery: "sent" | "kept" | "failed";
+  readonly link: string | null;
+}
+
 /** Sends the mail and notes what became of it. */
 export async function deliver(
   ctx: OperationContext,
   id: string,
   token: string,
-): Promise<"sent" | "failed"> {
+): Promise<Delivered> {
   const { db, services } = ctx;
   const row = await db
     .selectFrom("invitations")
@@ -93,10 +103,11 @@ export async function deliver(
     ])
     .where("invitations.id", "=", id)
     .executeTakeFirstOrThrow();
-  const isSent = await services.mailer.send(
-    invitationMail(row, token, services.settings.publicUrl),
-  );
-  const delivery = isSent ? "sent" : "failed";
+  const { mailer, settings } = services;
+  const origin = consoleOrigin(settings);
+  const isTaken = await mailer.send(invitationMail(row, token, origin));
+  const delivery = !isTaken ? "failed" : mailer.reaches === "folder" ? "kept" : "sent";
+  const link = origin === undefined ? token : signInUrl(origin, token);
   await db
     .updateTable("invitations")
     .set({ delivery })
@@ -104,5 +115,5 @@ export async function deliver(
     // Another mail may be on its way by now.
     .where("token_hash", "=", hashToken(token))
     .execute();
-  return delivery;
+  return { delivery, link: mailer.reaches === "recipients" ? null : link };
 }

@@ -54,8 +54,10 @@ export const Invitation = StrictObject(
     role: Role,
     status: OneOf(invitationStatuses),
     inviter_user_id: Id("user"),
-    delivery: OneOf(["pending", "sent", "failed"], {
-      description: "Whether the mail server has taken the mail. A failed one can be sent again.",
+    delivery: OneOf(["pending", "sent", "kept", "failed"], {
+      title: "InvitationDelivery",
+      description:
+        "Whether the mail server has taken the mail; `kept`: the instance has none, and the mail lies in its folder. A failed one can be sent again.",
     }),
     directly_added: Type.Boolean({
       description: "Always false: an invitation becomes a member when it is accepted.",
@@ -64,6 +66,19 @@ export const Invitation = StrictObject(
     expires_at: Time,
   },
   { title: "Invitation" },
+);
+
+export const MadeInvitation = StrictObject(
+  {
+    ...Invitation.properties,
+    link: Nullable(
+      Type.String({
+        description:
+          "What the mail brings, where the instance has no mail server: for who invites to hand on. It is shown here and never again.",
+      }),
+    ),
+  },
+  { title: "MadeInvitation" },
 );
 
 export function toInvitation(row: InvitationRow, now: Date): Static<typeof Invitation> {

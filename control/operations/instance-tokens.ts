@@ -1,10 +1,10 @@
 /** Access tokens of an instance, of whatever workspace. Only its operator asks for these. */
 import { Type } from "typebox";
-import { createLinkCode } from "../contract/ids.ts";
 import { defineOperatorRead, defineOperatorWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { Id, IdInput, OneOf, StrictObject, Time } from "../contract/schemas.ts";
 import { createSession, revokeSession } from "../members/sessions.ts";
+import { createLink } from "../members/sign-in-link.ts";
 import { findAdministrator, findWorkspace } from "../members/workspaces.ts";
 import type { Db } from "../store/database.ts";
 import { clients, roles } from "../store/tables.ts";
@@ -192,16 +192,13 @@ export const revokeToken = defineOperatorWrite({
   },
 });
 
-/** A link in a terminal is opened at once, or not at all. */
-const linkLifetimeMs = 900_000;
-
 export const MadeLink = StrictObject({
   code: Type.String({ description: "Here and nowhere else. It is good once." }),
   user: Type.String(),
   expires_at: Time,
 });
 
-export const createLink = defineOperatorWrite({
+export const createSignInLink = defineOperatorWrite({
   id: "session.link",
   area: "Sessions",
   summary: "Create a link that signs in to the console",
@@ -211,20 +208,10 @@ export const createLink = defineOperatorWrite({
   errors: ["not_found"],
   async commit(tx, { now }) {
     const { id: userId, email } = await findAdministrator(tx);
-    const { sessionId, token, expiresAt } = await createSession(
-      tx,
-      {
-        userId,
-        client: "cli",
-        name: "Sign-in link",
-        token: createLinkCode(),
-        lifetimeMs: linkLifetimeMs,
-      },
-      now,
-    );
+    const { sessionId, code, expiresAt } = await createLink(tx, { userId }, now);
     const workspaceIds = await workspacesOf(tx, userId);
     return {
-      data: { code: token, user: email, expires_at: expiresAt.toISOString() },
+      data: { code, user: email, expires_at: expiresAt.toISOString() },
       resourceId: sessionId,
       workspaceIds,
     };
@@ -241,4 +228,4 @@ const workspacesOf = async (db: Db, userId: string): Promise<readonly string[]> 
   return rows.map(({ workspace_id }) => workspace_id);
 };
 
-export const instanceTokenOperations = [createToken, listTokens, revokeToken, createLink];
+export const instanceTokenOperations = [createToken, listTokens, revokeToken, createSignInLink];

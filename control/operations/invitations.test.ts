@@ -1,3 +1,6 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type SmtpServer, startSmtpServer } from "../../simulators/smtp-server.ts";
 import { startTestControl, type TestControl, type TestWorkspace } from "../../tests/control.ts";
@@ -54,7 +57,7 @@ describe("invitations", () => {
   const accept = (token: string, body: object = {}, options: object = {}) =>
     call("POST", "/invitations/accept", { token: "", body: { token, ...body }, ...options });
   const tokenIn = (text = mails().at(-1)?.text ?? "") =>
-    /https:\/\/svc\.example\.com\/invitations\/accept#(svc_inv_\w+)/.exec(text)?.[1] ?? "";
+    /https:\/\/svc\.example\.com\/#\/sign-in\/(svc_inv_\w+)/.exec(text)?.[1] ?? "";
   const list = async () => (await call("GET", path())).body.data.items;
 
   test("go by mail, and who accepts is a member with a session of that role", async () => {
@@ -330,33 +333,32 @@ describe("invitations", () => {
     expect((await Promise.all(tries)).map(({ status }) => status)).toEqual([404, 404, 429]);
   });
 
-  test("are accepted on a page that runs and loads nothing but its own", async () => {
-    const at = "/invitations/accept";
-    const page = await api.server.inject({ url: at });
-    expect(page.headers["content-type"]).toMatch(/^text\/html/);
-    expect(page.headers["content-security-policy"]).toMatch(
-      /default-src 'none'.*frame-ancestors 'none'/,
-    );
-    expect(page.headers["referrer-policy"]).toBe("no-referrer");
-    const parts = [...page.payload.matchAll(/(?:src|href)="(.*?)"/g)].map(([, part = ""]) => part);
-    const local = parts
-      .filter((part) => part !== "data:,")
-      .map((part) => new URL(part, `https://svc.example.com${at}`));
-    for (const { host, pathname } of local)
-      expect([host, (await api.server.inject({ url: pathname })).statusCode]).toEqual([
-        "svc.example.com",
-        200,
-      ]);
-    expect(page.payload).not.toMatch(/<script>|<style>| on\w+=| style=/);
-    const script = (await api.server.inject({ url: `${at}/page.js` })).payload;
-    const [, target = ""] = /fetch\("(.*?)"/.exec(script) ?? [];
-    const { pathname } = new URL(target, `https://svc.example.com${at}`);
-    const accepted = await api.server.inject({
-      method: "POST",
-      url: pathname,
-      payload: { token: "x" },
+  test("give their link to who invites where no mail server brings it, once", async () => {
+    const outbox = await mkdtemp(join(tmpdir(), "svc-outbox-"));
+    await using own = await startTestControl({
+      settings: { mail: { outbox }, ownUrl: "http://127.0.0.1:8080" },
     });
-    expect(accepted.json()).toMatchObject({ code: "404", details: { resource: "invitation" } });
+    const at = `/workspaces/${own.first.id}/members/invitations`;
+    const body = { email: "new@example.com", role: "viewer" };
+    const headers = { "idempotency-key": "invite-once" };
+    const made = await own.call("POST", at, { body, headers });
+    expect([made.status, made.body.data.delivery]).toEqual([201, "kept"]);
+    const [, token = ""] =
+      /^http:\/\/127\.0\.0\.1:8080\/#\/sign-in\/(svc_inv_\w+)$/.exec(made.body.data.link) ?? [];
+    const again = await own.call("POST", at, { body, headers });
+    expect(again.body.data).toEqual({ ...made.body.data, link: null });
+    expect((await own.call("GET", at)).text).not.toContain(token);
+    const [file = ""] = await readdir(outbox);
+    expect(await readFile(join(outbox, file), "utf8")).toContain(made.body.data.link);
+    const accepted = await own.call("POST", "/invitations/accept", { token: "", body: { token } });
+    expect(accepted.status).toBe(200);
+    await rm(outbox, { recursive: true });
+  });
+
+  test("of an instance with a mail server show no link to anybody", async () => {
+    const made = await invite();
+    expect(made.body.data).toMatchObject({ delivery: "sent", link: null });
+    expect(made.text).not.toContain(tokenIn());
   });
 
   test("fifty at once are fifty entries of one chain", async () => {

@@ -26,7 +26,14 @@ import {
 } from "../members/invitations.ts";
 import { requireGrantable } from "../members/roles.ts";
 import { findInvitation, lockMembers } from "../members/rows.ts";
-import { Email, Invitation, invitationStatuses, Role, toInvitation } from "../members/schemas.ts";
+import {
+  Email,
+  Invitation,
+  invitationStatuses,
+  MadeInvitation,
+  Role,
+  toInvitation,
+} from "../members/schemas.ts";
 import { createSession } from "../members/sessions.ts";
 import { addMember, ensureUser } from "../members/workspaces.ts";
 
@@ -70,7 +77,7 @@ export const createInvitation = defineWrite({
   path: "/workspaces/{workspace_id}/members/invitations",
   summary: "Invite somebody",
   description:
-    "Sends a mail with a link. The invitation is kept also when the mail fails (`delivery`): send it again then.",
+    "Sends a mail with a link. The invitation is kept also when the mail fails (`delivery`): send it again then. An instance without a mail server gives the `link` to who invites.",
   permission: "admin",
   status: 201,
   resource: "invitation",
@@ -82,7 +89,8 @@ export const createInvitation = defineWrite({
     expires_in_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 30, default: 7 })),
     message: Type.Optional(Text(1_000)),
   }),
-  data: Invitation,
+  data: MadeInvitation,
+  shownOnce: ["link"],
   errors: ["already_member", "invitation_exists"],
   async guard(ctx, { body }) {
     requireGrantable(ctx, body.role);
@@ -121,11 +129,11 @@ export const createInvitation = defineWrite({
       })
       .returningAll()
       .executeTakeFirstOrThrow();
-    return { data: toInvitation(row, now), resourceId: id };
+    return { data: { ...toInvitation(row, now), link: null }, resourceId: id };
   },
   announce: async (ctx, _input, data, { token }) => ({
     ...data,
-    delivery: await deliver(ctx, data.invitation_id, token),
+    ...(await deliver(ctx, data.invitation_id, token)),
   }),
 });
 
@@ -141,7 +149,8 @@ export const resendInvitation = defineWrite({
   resource: "invitation",
   isRepeatable: true,
   params: invitationParams,
-  data: Invitation,
+  data: MadeInvitation,
+  shownOnce: ["link"],
   errors: ["not_found", "invitation_not_pending", "invitation_expired"],
   async guard({ db, workspaceId, now }, { params }) {
     requirePending(await findInvitation(db, workspaceId, params.invitation_id), now);
@@ -165,11 +174,11 @@ export const resendInvitation = defineWrite({
       .where("id", "=", id)
       .returningAll()
       .executeTakeFirstOrThrow();
-    return { data: toInvitation(row, now), resourceId: id };
+    return { data: { ...toInvitation(row, now), link: null }, resourceId: id };
   },
   announce: async (ctx, _input, data, { token }) => ({
     ...data,
-    delivery: await deliver(ctx, data.invitation_id, token),
+    ...(await deliver(ctx, data.invitation_id, token)),
   }),
 });
 

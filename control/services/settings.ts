@@ -104,6 +104,8 @@ export interface ControlSettings {
    * Links in mails begin with it.
    */
   readonly publicUrl?: string | undefined;
+  /** Where the server listens: links in mails begin with it when there is no public URL. */
+  readonly ownUrl?: string | undefined;
   /** Where spans are sent, over OTLP/HTTP. Undefined: nowhere. */
   readonly otlpEndpoint?: string | undefined;
 }

@@ -219,7 +219,7 @@ export interface Tables {
     /** SHA-256 of the token in the mail. */
     token_hash: Bytes;
     /** The fate of the latest mail. */
-    delivery: "pending" | "sent" | "failed";
+    delivery: "pending" | "sent" | "kept" | "failed";
     lifetime_days: number;
     created_at: Date;
     expires_at: Date;
