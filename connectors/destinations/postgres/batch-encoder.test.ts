@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import type { Batch, BatchColumn } from "svc-connectors/destination";
 import { afterEach, expect, test, vi } from "vitest";
-import { type ColumnOptions, columnOf } from "../../../fixtures/batches.ts";
-import { encodingsOf } from "../../../runtime/wire/columns/encodings.ts";
+import { type ColumnOptions, columnOf, kindsAndEncodings } from "../../../fixtures/batches.ts";
 import { createBatchEncoder } from "./batch-encoder.ts";
 import { createRowIds } from "./row-ids.ts";
 import { type ColumnType, columnTypes } from "./types.ts";
@@ -156,12 +155,8 @@ const valuesOf: Readonly<Record<ColumnOptions["encoding"], fc.Arbitrary<Value>>>
   number: numbers,
 };
 
-const pairs = Object.entries(encodingsOf).flatMap(([kind, encodings]) =>
-  encodings.map((encoding) => [kind as ColumnOptions["kind"], encoding] as const),
-);
-
 test.each(
-  pairs,
+  kindsAndEncodings,
 )("%s as %s: rows are whole in every type, and have the memory that they take", (kind, encoding) => {
   const value = fc.option(valuesOf[encoding], { freq: 5 });
   const sampled = fc.record({
@@ -272,4 +267,22 @@ test("a power of ten has no digits of its own", () => {
   // Count of digits, weight, sign, decimals, digits.
   expect(encoded(values.slice(0, 2))).toEqual(["000104e2000000000001", "0001ffff40000004000c"]);
   expect(encoded(values)).toEqual(values.map((value) => Buffer.from(value).toString("hex")));
+});
+
+test("values that numeric of this server does not have are null, and counted", () => {
+  const field: Field = {
+    options: { kind: "number", encoding: "number" },
+    type: "numeric",
+    values: ["1", "Infinity", null, "-Infinity", "NaN"],
+  };
+  const old = encode([field, field], { hasNumericInfinity: false });
+  expect(old.nulledCount).toBe(4);
+  expect(rowsOf(old.bytes).map(([value]) => value !== null)).toEqual([
+    true,
+    false,
+    false,
+    false,
+    true,
+  ]);
+  expect(encode([field]).nulledCount).toBe(0);
 });
