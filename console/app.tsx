@@ -148,7 +148,10 @@ const Pages = () => (
       {({ kind, id }) => <NewPipeline kind={kind} id={id} />}
     </Route>
     <Route path="/pipelines/:id">{({ id }) => <Pipeline id={id} key={id} />}</Route>
-    <Route path="/jobs" component={Jobs} />
+    <Route path="/jobs">
+      <Jobs />
+    </Route>
+    <Route path="/jobs/of/:of">{({ of }) => <Jobs of={of} />}</Route>
     <Route path="/jobs/:id">{({ id }) => <Job id={id} key={id} />}</Route>
     <Route path="/activations">
       <ReverseEtl tab="activations" />
@@ -159,7 +162,7 @@ const Pages = () => (
     <Route path="/receivers">
       <ReverseEtl tab="receivers" />
     </Route>
-    <Route path="/activations/new" component={NewActivation} />
+    <Route path="/activations/new/:model?">{({ model }) => <NewActivation model={model} />}</Route>
     <Route path="/activations/:id">{({ id }) => <Activation id={id} key={id} />}</Route>
     <Route path="/models/new/:warehouse?/:table?">
       {({ warehouse, table }) => (

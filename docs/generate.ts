@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { loadDestinationRules, loadRules } from "svc-connectors/conformance";
 import { renderConformancePage } from "./conformance-page.ts";
 import { renderConnectorTables, renderExecutables } from "./connector-lists.ts";
-import { renderConsoleTypes } from "./console-types.ts";
+import { renderConsoleActions, renderConsoleTypes } from "./console-types.ts";
 import { renderErrorPage } from "./error-page.ts";
 import { renderSecurityPage } from "./security-page.ts";
 import { renderWorkspaceSchema } from "./workspace-schema.ts";
@@ -16,6 +16,7 @@ writeFileSync(
 
 writeFileSync(new URL("workspace.schema.json", import.meta.url), renderWorkspaceSchema());
 writeFileSync(new URL("../console/api/schema.ts", import.meta.url), renderConsoleTypes());
+writeFileSync(new URL("../console/api/actions.ts", import.meta.url), renderConsoleActions());
 
 for (const [name, render] of [
   ["README.md", renderConnectorTables],

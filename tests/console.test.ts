@@ -30,12 +30,14 @@ import {
   type Selections,
 } from "../console/model/streams.ts";
 import { ago, bytes, dailyTime, lasted, scheduleWords } from "../console/model/words.ts";
-import { renderConsoleTypes } from "../docs/console-types.ts";
+import { renderConsoleActions, renderConsoleTypes } from "../docs/console-types.ts";
 
 describe("types of the API for the console", () => {
   test("are those of the API; `npm run docs` rewrites them", async () => {
     const file = new URL("../console/api/schema.ts", import.meta.url);
     expect(await readFile(file, "utf8")).toBe(renderConsoleTypes());
+    const actions = new URL("../console/api/actions.ts", import.meta.url);
+    expect(await readFile(actions, "utf8")).toBe(renderConsoleActions());
   });
 
   test("are not made of what the generator does not understand", () => {

@@ -31,9 +31,14 @@ const isFinal = (status: string | undefined) =>
   status === "succeeded" || status === "failed" || status === "cancelled";
 
 /** A job as it goes on: by its events, and by asking again where they do not come through. */
-export function useJob(id: string): WatchedJob {
+export function useJob(id: string): WatchedJob & {
+  /** Asks anew at once. */
+  retry(): void;
+} {
   const [watched, setWatched] = useState(nothing);
+  const [tries, setTries] = useState(0);
   const queries = useQueryClient();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another try is another look
   useEffect(() => {
     const stop = new AbortController();
     setWatched(nothing);
@@ -41,8 +46,8 @@ export function useJob(id: string): WatchedJob {
       if (!stop.signal.aborted) void queries.invalidateQueries({ queryKey: ["in"] });
     });
     return () => stop.abort();
-  }, [id, queries]);
-  return watched;
+  }, [id, queries, tries]);
+  return { ...watched, retry: () => setTries(tries + 1) };
 }
 
 async function follow(

@@ -70,6 +70,10 @@ export const spoken = (word: string): string => {
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
 
+/** A message in a list: its beginning says enough. */
+export const clipped = (text: string, most = 300): string =>
+  text.length > most ? `${text.slice(0, most)}…` : text;
+
 /** The kind of a job, in words. */
 export const jobWords = ({
   kind,

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useLocation } from "wouter";
 import { api, ask, isProposal } from "../api/client.ts";
+import type { schemas } from "../api/schema.ts";
 import { useModels, useReceivers } from "../model/reverse-etl.ts";
 import { useWork } from "../model/use-work.ts";
 import { ActivationForm, type ActivationParts } from "../parts/activation-form.tsx";
@@ -9,7 +10,12 @@ import { Head } from "../parts/head.tsx";
 import { notify } from "../parts/notify.ts";
 import { Empty, Loaded, ProblemNote } from "../parts/states.tsx";
 
-export default function NewActivation() {
+export default function NewActivation({
+  model,
+}: {
+  /** Whose rows are sent, where somebody comes from it. */
+  readonly model?: string | undefined;
+}) {
   const models = useModels();
   const receivers = useReceivers();
   const { isBusy, problem, run } = useWork();
@@ -34,6 +40,8 @@ export default function NewActivation() {
       notify.outcome(made, "Created. Nothing was sent yet.");
       go(isProposal(made) ? "/activations" : `/activations/${made.activationId}`);
     });
+  const chosenOf = (models: readonly schemas["ReverseEtlModel"][]) =>
+    models.find((one) => one.modelId === model) ?? models[0];
   return (
     <>
       <Head title="Create an activation" up={{ to: "/activations", label: "Reverse ETL" }} />
@@ -61,8 +69,8 @@ export default function NewActivation() {
                 <ActivationForm
                   isNew
                   first={{
-                    name: `${left[0]?.name} to ${right[0]?.name}`,
-                    modelId: left[0]?.modelId ?? "",
+                    name: `${chosenOf(left)?.name} to ${right[0]?.name}`,
+                    modelId: chosenOf(left)?.modelId ?? "",
                     destinationId: right[0]?.destinationId ?? "",
                     object: "",
                     operation: "upsert",

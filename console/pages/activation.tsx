@@ -16,7 +16,7 @@ import { SaveProblem } from "../parts/meanwhile.tsx";
 import { notify, useAct } from "../parts/notify.ts";
 import { Row } from "../parts/row.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
-import { Ago, Status } from "../parts/status.tsx";
+import { ActivationStatus, Ago, Status } from "../parts/status.tsx";
 
 type Activation = schemas["ReverseEtlActivation"];
 
@@ -42,7 +42,7 @@ export default function ActivationPage({ id }: { readonly id: string }) {
     <Loaded query={query} before={<Head title="Activation" up={up} />}>
       {(activation) => (
         <>
-          <Head title={activation.name} up={up} aside={<Status of={activation.status} />}>
+          <Head title={activation.name} up={up} aside={<ActivationStatus of={activation} />}>
             <Actions activation={activation} />
           </Head>
           <Tabs
@@ -138,7 +138,7 @@ function Actions({ activation }: Of) {
       <Confirm
         title="Send all rows again?"
         label="Send all"
-        keep="Leave it"
+        keep="Send nothing"
         isOpen={asksAll}
         onClose={all.close}
         run={() => run({ fullResync: true })}

@@ -2,15 +2,16 @@ import { Alert, Button, NativeSelect, TextInput, UnstyledButton } from "@mantine
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
+import { actions } from "../api/actions.ts";
 import { api, ask } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
 import { type Chain, readChain } from "../model/audit-chain.ts";
 import { count, moment, plural, spoken } from "../model/words.ts";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
-import { notify } from "../parts/notify.ts";
 import { byPage, PagedRows } from "../parts/paged-rows.tsx";
 import { useMembers } from "../parts/people.ts";
+import { saveAs } from "../parts/save-as.ts";
 import { Empty, ProblemNote } from "../parts/states.tsx";
 import { Ago, Status } from "../parts/status.tsx";
 
@@ -47,7 +48,7 @@ export default function Audit() {
               actor_id: filters.actor_id || undefined,
               client: filters.client || undefined,
               outcome: filters.outcome || undefined,
-              action: filters.action.trim() || undefined,
+              action: filters.action || undefined,
               ...moments(filters),
             },
           },
@@ -128,7 +129,11 @@ function FilterFields({
         ]}
         {...field("outcome")}
       />
-      <TextInput label="Action" placeholder="source.delete" {...field("action")} />
+      <NativeSelect
+        label="Action"
+        data={[{ value: "", label: "Any" }, ...actions.map(([value, label]) => ({ value, label }))]}
+        {...field("action")}
+      />
       <TextInput type="date" label="From" {...field("from")} />
       <TextInput type="date" label="To" {...field("to")} />
       {filters === none ? null : (
@@ -152,12 +157,14 @@ function Entry({ entry }: { readonly entry: schemas["AuditLog"] }) {
         onClick={() => setOpen(!isOpen)}
       >
         <bdi className="name">{summary}</bdi>
-        <span className="dim wide">
-          <bdi>{actor.display}</bdi>
-          {client === "mcp" ? ", an agent" : ""}
-        </span>
-        <span className="dim later">
-          <Ago at={at} />
+        <span className="more">
+          <span className="dim wide">
+            <bdi>{actor.display}</bdi>
+            {client === "mcp" ? ", an agent" : ""}
+          </span>
+          <span className="dim later">
+            <Ago at={at} />
+          </span>
         </span>
         <span className="right">
           <Status of={outcome} />
@@ -248,15 +255,7 @@ function Verified() {
 }
 
 function Verdict({ file, chain }: Read) {
-  const save = () => {
-    const url = URL.createObjectURL(file);
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = `audit-log-${new Date().toISOString().slice(0, 10)}.jsonl`;
-    link.click();
-    URL.revokeObjectURL(url);
-    notify.done("The file is in your downloads.");
-  };
+  const save = () => saveAs(file, `audit-log-${new Date().toISOString().slice(0, 10)}.jsonl`);
   const button = (
     <div>
       <Button size="xs" variant="default" onClick={save}>

@@ -5,22 +5,18 @@ import { api, ask } from "../api/client.ts";
 import { serverNowMs } from "../api/clock.ts";
 import type { schemas } from "../api/schema.ts";
 import { usePending } from "../model/approvals.ts";
-import {
-  useConnectors,
-  useCredentials,
-  useEndpoints,
-  useJobs,
-  usePipelines,
-} from "../model/queries.ts";
+import { useConnectors, useCredentials, useEndpoints, usePipelines } from "../model/queries.ts";
+import { useActivations } from "../model/reverse-etl.ts";
 import { pauseWords } from "../model/schema-changes.ts";
-import { count, scheduleWords } from "../model/words.ts";
+import { clipped, count, scheduleWords } from "../model/words.ts";
 import { ApprovalRows } from "../parts/approval-rows.tsx";
 import { DayChart } from "../parts/day-chart.tsx";
 import { Head } from "../parts/head.tsx";
+import { useJobName } from "../parts/job-rows.tsx";
 import { useMe } from "../parts/me.tsx";
 import { Row } from "../parts/row.tsx";
 import { Loaded } from "../parts/states.tsx";
-import { Ago, Due, Status } from "../parts/status.tsx";
+import { ActivationStatus, Ago, Due, JobStatus, PipelineStatus, Status } from "../parts/status.tsx";
 
 type Pipeline = schemas["Pipeline"];
 
@@ -46,7 +42,7 @@ export default function Home() {
               <Logins />
               <div className="columns">
                 <Rows />
-                <Running all={all} />
+                <Running />
               </div>
               <Freshness all={all} />
             </div>
@@ -136,12 +132,18 @@ function WaitingForMe() {
   );
 }
 
-const needs = ({ sync_state: state, pause_reason: reason }: Pipeline) =>
-  state === "failed" || state === "incomplete" || reason !== null;
+/** It failed, waits after a failure, or svc has paused it. What somebody has ended has not failed. */
+const needs = ({ sync_state: state, last_job: job, pause_reason: reason }: Pipeline) =>
+  state === "failed" || (state === "incomplete" && job?.status !== "cancelled") || reason !== null;
+
+const hasFailed = ({ status, lastRunStatus: last }: schemas["ReverseEtlActivation"]) =>
+  status !== "paused" && (last === "failed" || last === "interrupted" || last === "warning");
 
 function Attention({ all }: { readonly all: readonly Pipeline[] }) {
+  const activations = useActivations();
   const found = all.filter(needs);
-  if (found.length === 0) return null;
+  const failed = activations.data?.filter(hasFailed) ?? [];
+  if (found.length + failed.length === 0) return null;
   return (
     <section>
       <h2 className="section">Needs you</h2>
@@ -157,11 +159,26 @@ function Attention({ all }: { readonly all: readonly Pipeline[] }) {
             name={one.name}
             detail={
               one.pause_reason === null
-                ? "Its last job says what went wrong, and what to do."
+                ? clipped(one.last_job?.failure?.message ?? "Its last job says what went wrong.")
                 : `svc has paused it. ${pauseWords(one.pause_reason)}`
             }
             later={one.last_job === null ? null : <Ago at={one.last_job.created_at} />}
-            right={<Status of={one.sync_state} />}
+            right={<PipelineStatus of={one} />}
+          />
+        ))}
+        {failed.map((one) => (
+          <Row
+            key={one.activationId}
+            to={
+              one.lastRunId === null ? `/activations/${one.activationId}` : `/runs/${one.lastRunId}`
+            }
+            name={one.name}
+            about="Reverse ETL"
+            detail={clipped(
+              one.lastRunError?.message ?? "Its last run names the rows that were refused.",
+            )}
+            later={one.lastRunAt === null ? null : <Ago at={one.lastRunAt} />}
+            right={<ActivationStatus of={one} />}
           />
         ))}
       </ul>
@@ -235,27 +252,41 @@ function Rows() {
   );
 }
 
-function Running({ all }: { readonly all: readonly Pipeline[] }) {
-  const jobs = useJobs({ limit: 50 });
+/** Statuses of jobs that go on by themselves. */
+const open = ["running", "queued", "incomplete"] as const;
+
+/** So many are named. */
+const few = 10;
+
+function Running() {
+  const nameOf = useJobName();
+  const jobs = useQuery({
+    queryKey: ["in", "jobs", "open"],
+    queryFn: async () => {
+      const pages = await Promise.all(
+        open.map((status) => ask(api.GET("/jobs", { params: { query: { status, limit: few } } }))),
+      );
+      return pages.flatMap(({ items }) => items);
+    },
+    refetchInterval: 5_000,
+  });
   return (
     <section className="panel">
       <h2>Running now</h2>
       <Loaded query={jobs}>
-        {({ items }) => {
-          const running = items.filter(
-            ({ status }) => status === "running" || status === "queued" || status === "incomplete",
-          );
+        {(running) => {
           if (running.length === 0) return <span className="dim">Nothing runs at the moment.</span>;
           return (
             <div className="stack" style={{ gap: "0.7rem" }}>
-              {running.map((job) => (
+              {running.slice(0, few).map((job) => (
                 <div key={job.job_id} style={{ display: "flex", gap: "0.75rem" }}>
                   <Link href={`/jobs/${job.job_id}`} className="grow">
-                    {all.find((one) => one.pipeline_id === job.pipeline_id)?.name ?? job.kind}
+                    {nameOf(job)}
                   </Link>
-                  <Status of={job.status} />
+                  <JobStatus of={job.status} />
                 </div>
               ))}
+              {running.length > few ? <Link href="/jobs">More of them</Link> : null}
             </div>
           );
         }}
@@ -264,12 +295,15 @@ function Running({ all }: { readonly all: readonly Pipeline[] }) {
   );
 }
 
+/** So many are looked over. */
+const shown = 50;
+
 function Freshness({ all }: { readonly all: readonly Pipeline[] }) {
   return (
     <section>
       <h2 className="section">Pipelines</h2>
       <ul className="rows">
-        {all.slice(0, 50).map((one) => (
+        {all.slice(0, shown).map((one) => (
           <Row
             key={one.pipeline_id}
             to={`/pipelines/${one.pipeline_id}`}
@@ -290,10 +324,15 @@ function Freshness({ all }: { readonly all: readonly Pipeline[] }) {
                 </>
               )
             }
-            right={<Status of={one.sync_state} />}
+            right={<PipelineStatus of={one} />}
           />
         ))}
       </ul>
+      {all.length > shown ? (
+        <p>
+          <Link href="/pipelines">All {count(all.length)} pipelines</Link>
+        </p>
+      ) : null}
     </section>
   );
 }

@@ -1,4 +1,5 @@
 import { Alert, Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { api, ask } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
@@ -6,6 +7,7 @@ import { usePipelines } from "../model/queries.ts";
 import { useJob, type WatchedJob } from "../model/use-job.ts";
 import { bytes, count, jobWords, lasted, moment, plural, spoken } from "../model/words.ts";
 import { Head } from "../parts/head.tsx";
+import { useJobName } from "../parts/job-rows.tsx";
 import { Log } from "../parts/log.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { useMe } from "../parts/me.tsx";
@@ -13,7 +15,7 @@ import { notify, useAct } from "../parts/notify.ts";
 import { Numbers } from "../parts/numbers.tsx";
 import { Tables } from "../parts/pipeline-tables.tsx";
 import { Loading, ProblemNote } from "../parts/states.tsx";
-import { Due, Status } from "../parts/status.tsx";
+import { Due, JobStatus, Status } from "../parts/status.tsx";
 
 const allJobs = { to: "/jobs", label: "Jobs" };
 
@@ -21,38 +23,74 @@ const allJobs = { to: "/jobs", label: "Jobs" };
 export default function JobPage({ id }: { readonly id: string }) {
   const watched = useJob(id);
   const pipelines = usePipelines();
+  const nameOf = useJobName();
   const { job, problem } = watched;
+  // An answer that says no is not asked for again; any other may be another one next time.
+  const again =
+    problem && problem.status >= 400 && problem.status < 500 ? undefined : watched.retry;
   if (!job)
     return (
       <>
         <Head title="Job" up={allJobs} />
-        {problem ? <ProblemNote error={problem} /> : <Loading />}
+        {problem ? <ProblemNote error={problem} onRetry={again} /> : <Loading />}
       </>
     );
   const pipeline = pipelines.data?.find((one) => one.pipeline_id === job.pipeline_id);
   const up =
-    job.pipeline_id === null
-      ? allJobs
-      : { to: `/pipelines/${job.pipeline_id}`, label: pipeline?.name ?? "Pipeline" };
+    job.pipeline_id !== null
+      ? { to: `/pipelines/${job.pipeline_id}`, label: pipeline?.name ?? "Pipeline" }
+      : job.activation_id !== null
+        ? { to: `/activations/${job.activation_id}`, label: nameOf(job) }
+        : allJobs;
   return (
     <>
       <Head
         title={`${jobWords(job)} of ${moment(job.created_at)}`}
         up={up}
-        aside={<Status of={job.status} />}
+        aside={<JobStatus of={job.status} />}
       >
         <Cancel job={job} />
       </Head>
       <div className="stack">
-        {problem ? <ProblemNote error={problem} /> : null}
+        {problem ? <ProblemNote error={problem} onRetry={again} /> : null}
+        <RunOf job={job} />
         <Failed job={job} />
         {job.status === "succeeded" && pipeline ? <Tables pipeline={pipeline} /> : null}
         <Summary job={job} />
-        <Streams {...watched} said={job.failure?.message} />
+        <Streams {...watched} pipeline={pipeline} said={job.failure?.message} />
         <Attempts {...watched} />
-        <Log lines={watched.log} dropped={watched.dropped} />
+        <Log jobId={job.job_id} lines={watched.log} dropped={watched.dropped} />
       </div>
     </>
+  );
+}
+
+/** A run of an activation says more of it: what was sent, and which rows were refused. */
+function RunOf({
+  job: { job_id: id, activation_id: activationId },
+}: {
+  readonly job: schemas["Job"];
+}) {
+  const runs = useQuery({
+    queryKey: ["in", "runs", "of-job", id],
+    queryFn: () =>
+      ask(
+        api.GET("/reverse-etl/runs", {
+          params: { query: { activationId: activationId ?? "", limit: 200 } },
+        }),
+      ),
+    enabled: activationId !== null,
+  });
+  const run = runs.data?.items.find((one) => one.jobId === id);
+  if (activationId === null) return null;
+  return (
+    <section className="panel">
+      {run === undefined ? (
+        <Link href={`/activations/${activationId}`}>All runs of this activation</Link>
+      ) : (
+        <Link href={`/runs/${run.runId}`}>What was sent, and which rows were refused</Link>
+      )}
+    </section>
   );
 }
 
@@ -153,13 +191,28 @@ const shown = 200;
 const order = ["running", "incomplete", "pending", "complete"] as const;
 
 function Streams({
+  job,
   streams,
+  pipeline,
   said,
 }: WatchedJob & {
+  readonly pipeline: schemas["Pipeline"] | undefined;
   /** The message shown for the whole job already. */
   readonly said: string | undefined;
 }) {
-  if (streams.length === 0) return null;
+  if (streams.length === 0)
+    return job && isRunning(job) && pipeline ? (
+      <section className="panel" aria-live="polite">
+        <h2>{plural(pipeline.stream_count, "stream")} to read</h2>
+        <span className="dim">
+          {job.status === "queued" || job.status === "pending"
+            ? "It has not begun yet."
+            : job.status === "incomplete"
+              ? "It will try again."
+              : "The source is asked. Each stream is shown as soon as it is read."}
+        </span>
+      </section>
+    ) : null;
   const done = streams.filter(({ status }) => status === "complete").length;
   const sorted = streams.toSorted(
     (left, right) => order.indexOf(left.status) - order.indexOf(right.status),
@@ -191,7 +244,10 @@ function Streams({
             <div className="stream-line">
               <bdi className="name">{one.name}</bdi>
               <span className="dim">{plural(one.records_committed, "row")}</span>
-              <Status of={one.status} />
+              <Status
+                of={one.status}
+                said={one.status === "incomplete" ? "Not finished" : undefined}
+              />
             </div>
             {one.status === "running" ? (
               <div className="meter" aria-hidden="true">

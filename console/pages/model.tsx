@@ -9,6 +9,7 @@ import { ifMatch, useSaving } from "../model/use-saving.ts";
 import { useWork } from "../model/use-work.ts";
 import { Delete } from "../parts/delete.tsx";
 import { Head } from "../parts/head.tsx";
+import { useMe } from "../parts/me.tsx";
 import { SaveProblem } from "../parts/meanwhile.tsx";
 import { ModelForm, type ModelParts } from "../parts/model-form.tsx";
 import { notify } from "../parts/notify.ts";
@@ -58,7 +59,7 @@ export function NewModel({
     });
   return (
     <>
-      <Head title="Write a model" up={up} />
+      <Head title={table === undefined ? "Write a model" : `Rows of ${table}`} up={up} />
       <Loaded query={pipelines}>
         {(writers) => (
           <Loaded query={destinations}>
@@ -100,6 +101,7 @@ export function NewModel({
 
 /** A model that exists: its query, tried and changed. */
 export function ModelPage({ id }: { readonly id: string }) {
+  const { mayWrite } = useMe();
   const destinations = useEndpoints("destination");
   const query = useQuery({
     queryKey: ["in", "models", id],
@@ -110,7 +112,17 @@ export function ModelPage({ id }: { readonly id: string }) {
     <Loaded query={query} before={<Head title="Model" up={up} />}>
       {(model) => (
         <>
-          <Head title={model.name} up={up} />
+          <Head title={model.name} up={up}>
+            {mayWrite ? (
+              <Button
+                component={Link}
+                href={`/activations/new/${model.modelId}`}
+                variant={model.activationIds.length === 0 ? "filled" : "default"}
+              >
+                Create an activation
+              </Button>
+            ) : null}
+          </Head>
           <div className="stack">
             <Loaded query={destinations}>
               {(warehouses) => <Settings model={model} warehouses={warehouses} />}

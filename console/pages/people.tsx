@@ -11,13 +11,13 @@ import { Confirm } from "../parts/confirm.tsx";
 import { DialogForm } from "../parts/dialog-form.tsx";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
+import { notify, useAct } from "../parts/notify.ts";
 import { useMembers } from "../parts/people.ts";
 import { RoleField } from "../parts/role-field.tsx";
 import { Row } from "../parts/row.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Ago, Due } from "../parts/status.tsx";
-import { notify, useAct } from "../parts/notify.ts";
 
 type Member = schemas["Member"];
 type Invitation = schemas["Invitation"];

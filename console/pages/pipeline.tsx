@@ -12,7 +12,7 @@ import { ifMatch, useSaving } from "../model/use-saving.ts";
 import { bytes, lasted, moment, plural, scheduleWords, spoken } from "../model/words.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { Head } from "../parts/head.tsx";
-import { JobRows } from "../parts/job-rows.tsx";
+import { JobItems } from "../parts/job-rows.tsx";
 import { useMe } from "../parts/me.tsx";
 import { SaveProblem } from "../parts/meanwhile.tsx";
 import { notify, useAct } from "../parts/notify.ts";
@@ -22,7 +22,7 @@ import { Tables } from "../parts/pipeline-tables.tsx";
 import { ScheduleField } from "../parts/schedule-field.tsx";
 import { SchemaChanges } from "../parts/schema-changes.tsx";
 import { Loaded } from "../parts/states.tsx";
-import { Due, Status } from "../parts/status.tsx";
+import { Due, PipelineStatus } from "../parts/status.tsx";
 import { StreamRuns } from "../parts/stream-runs.tsx";
 
 type Pipeline = schemas["PipelineWithStreams"];
@@ -40,7 +40,7 @@ export default function PipelinePage({ id }: { readonly id: string }) {
     <Loaded query={query} before={<Head title="Pipeline" up={up} />}>
       {(pipeline) => (
         <>
-          <Head title={pipeline.name} up={up} aside={<Status of={pipeline.sync_state} />}>
+          <Head title={pipeline.name} up={up} aside={<PipelineStatus of={pipeline} />}>
             <Actions pipeline={pipeline} />
           </Head>
           <Tabs defaultValue="overview" keepMounted={false}>
@@ -235,7 +235,16 @@ function Overview({ pipeline }: Of) {
       {jobs.data?.items.some(({ status }) => status === "succeeded") ? (
         <Tables pipeline={pipeline} />
       ) : null}
-      {jobs.data && jobs.data.items.length > 0 ? <JobRows jobs={jobs.data.items} /> : null}
+      {jobs.data && jobs.data.items.length > 0 ? (
+        <ul className="rows">
+          <JobItems jobs={jobs.data.items} />
+        </ul>
+      ) : null}
+      {jobs.data?.has_more ? (
+        <div>
+          <Link href={`/jobs/of/${pipeline.pipeline_id}`}>All of its jobs</Link>
+        </div>
+      ) : null}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
 import { NamedList } from "../parts/named-list.tsx";
 import { Row } from "../parts/row.tsx";
-import { Ago, Status } from "../parts/status.tsx";
+import { Ago, PipelineStatus } from "../parts/status.tsx";
 
 export default function Pipelines() {
   const { mayWrite } = useMe();
@@ -47,7 +47,7 @@ export default function Pipelines() {
                 "Has not run yet"
               )
             }
-            right={<Status of={one.sync_state} />}
+            right={<PipelineStatus of={one} />}
           />
         )}
       </NamedList>

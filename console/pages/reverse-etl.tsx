@@ -8,12 +8,12 @@ import {
   useModels,
   useReceivers,
 } from "../model/reverse-etl.ts";
-import { plural, scheduleWords } from "../model/words.ts";
+import { clipped, plural, scheduleWords } from "../model/words.ts";
 import { Head } from "../parts/head.tsx";
 import { useMe } from "../parts/me.tsx";
 import { NamedList } from "../parts/named-list.tsx";
 import { Row } from "../parts/row.tsx";
-import { Ago, Status } from "../parts/status.tsx";
+import { ActivationStatus, Ago } from "../parts/status.tsx";
 
 const tabs = {
   activations: {
@@ -100,7 +100,11 @@ function ActivationList() {
             receivers.data?.find(({ destinationId }) => destinationId === one.destinationId)
               ?.name ?? "…"
           }`}
-          detail={scheduleWords(one.schedule ?? { type: "manual" })}
+          detail={
+            one.lastRunError === null
+              ? scheduleWords(one.schedule ?? { type: "manual" })
+              : clipped(one.lastRunError.message)
+          }
           later={
             one.lastRunAt === null ? (
               "Has not run yet"
@@ -110,7 +114,7 @@ function ActivationList() {
               </>
             )
           }
-          right={<Status of={one.status} />}
+          right={<ActivationStatus of={one} />}
         />
       )}
     </NamedList>

@@ -2,7 +2,7 @@ import { Alert, Button } from "@mantine/core";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, ask } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
-import { isRunOpen, rowWords, sumOf } from "../model/reverse-etl.ts";
+import { isRunOpen, rowWords, sumOf, useActivations } from "../model/reverse-etl.ts";
 import { count, lasted, moment, plural, spoken } from "../model/words.ts";
 import { Head } from "../parts/head.tsx";
 import { LongText } from "../parts/long-text.tsx";
@@ -22,6 +22,7 @@ export default function RunPage({ id }: { readonly id: string }) {
     queryFn: () => ask(api.GET("/reverse-etl/runs/{runId}", { params: { path: { runId: id } } })),
     refetchInterval: ({ state: { data } }) => (data && !isRunOpen(data) ? false : 1_000),
   });
+  const activations = useActivations();
   return (
     <Loaded
       query={query}
@@ -31,7 +32,12 @@ export default function RunPage({ id }: { readonly id: string }) {
         <>
           <Head
             title={`${run.dryRun ? "Comparison" : "Run"} of ${moment(run.createdAt)}`}
-            up={{ to: `/activations/${run.activationId}`, label: "Activation" }}
+            up={{
+              to: `/activations/${run.activationId}`,
+              label:
+                activations.data?.find((one) => one.activationId === run.activationId)?.name ??
+                "Activation",
+            }}
             aside={<Status of={run.status} />}
           >
             <Cancel run={run} />

@@ -135,7 +135,7 @@ export function GivenConnectorForm({
       <span className="dim" aria-live="polite">
         {isBusy && given.way === "image"
           ? "The image is fetched where it is missing, and asked for its spec. That may take minutes."
-          : "It is looked at first. When something is wrong with it, nothing changes."}
+          : "It is checked before it is saved. When something is wrong with it, nothing changes."}
       </span>
     </form>
   );

@@ -7,9 +7,9 @@ import type { schemas } from "../api/schema.ts";
 import { useWork } from "../model/use-work.ts";
 import { moment } from "../model/words.ts";
 import { DialogForm } from "./dialog-form.tsx";
+import { notify } from "./notify.ts";
 import { RoleField } from "./role-field.tsx";
 import { ShownOnce } from "./shown-once.tsx";
-import { notify } from "./notify.ts";
 
 const users = [
   { value: "mcp", label: "An agent: its changes wait for approval" },

@@ -1,13 +1,14 @@
 import { Button } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { Link } from "wouter";
 import { api, ask } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";
-import { useEndpoints } from "../model/queries.ts";
+import { limit, useEndpoints } from "../model/queries.ts";
 import { count } from "../model/words.ts";
 import { tableName } from "./warehouse-tables.tsx";
 
-/** So many are named; the others are found where one writes a query. */
+/** So many are named at first. */
 const few = 6;
 
 /** Where the rows of a pipeline are, and how one looks at them. */
@@ -15,15 +16,17 @@ export function Tables({ pipeline }: { readonly pipeline: schemas["Pipeline"] })
   const { pipeline_id: id, destination_id: destinationId, stream_count: all } = pipeline;
   const destinations = useEndpoints("destination");
   const destination = destinations.data?.find((one) => one.id === destinationId);
+  const [isAll, setAll] = useState(false);
   const streams = useQuery({
-    queryKey: ["in", "tables-of", id],
+    queryKey: ["in", "tables-of", id, isAll],
     queryFn: () =>
       ask(
         api.GET("/pipelines/{pipeline_id}/streams", {
-          params: { path: { pipeline_id: id }, query: { limit: few } },
+          params: { path: { pipeline_id: id }, query: { limit: isAll ? limit : few } },
         }),
       ),
     staleTime: 60_000,
+    placeholderData: keepPreviousData,
   });
   if (!destination || !streams.data) return null;
   const names = streams.data.items.map(({ table }) => tableName(table));
@@ -49,7 +52,16 @@ export function Tables({ pipeline }: { readonly pipeline: schemas["Pipeline"] })
             {name}
           </Button>
         ))}
-        {all > few ? <span className="dim">and {count(all - few)} more</span> : null}
+        {all > few && !isAll ? (
+          <Button size="xs" variant="subtle" onClick={() => setAll(true)}>
+            And {count(all - few)} more
+          </Button>
+        ) : null}
+        {isAll && all > names.length && !streams.isPlaceholderData ? (
+          <Link href={`/models/new/${destinationId}`}>
+            And {count(all - names.length)} more: search them where you write a query
+          </Link>
+        ) : null}
       </div>
     </section>
   );

@@ -1,5 +1,17 @@
 import { Value } from "./value.tsx";
 
+/** A value as the database has it: nothing, no text and a text are three things. */
+const Cell = ({ of: value }: { readonly of: unknown }) =>
+  value === null || value === undefined ? (
+    <span className="null">null</span>
+  ) : value === "" ? (
+    <span className="null">empty</span>
+  ) : typeof value === "boolean" ? (
+    String(value)
+  ) : (
+    <Value of={value} />
+  );
+
 /** Rows as they are, in a box that scrolls. */
 export const RowTable = ({
   label,
@@ -32,7 +44,7 @@ export const RowTable = ({
                 key={columns[column]?.name ?? column}
                 title={typeof value === "string" ? value.slice(0, 1_000) : undefined}
               >
-                <Value of={value} />
+                <Cell of={value} />
               </td>
             ))}
           </tr>

@@ -20,7 +20,7 @@ export function Row({
   /** The line below the name. */
   readonly about?: ReactNode;
   readonly detail?: ReactNode;
-  /** A part that narrow screens leave out. */
+  /** A time, or what else is looked for after the rest: narrow screens have it beside the detail. */
   readonly later?: ReactNode;
   readonly right?: ReactNode;
   /** Content that belongs to it and is not in the line. */
@@ -33,8 +33,10 @@ export function Row({
         {badge === undefined ? null : <span className="badge inline">{badge}</span>}
         {about === undefined ? null : <span className="dim below">{about}</span>}
       </span>
-      <span className="dim wide">{detail}</span>
-      <span className="dim later">{later}</span>
+      <span className="more">
+        <span className="dim wide">{detail}</span>
+        <span className="dim later">{later}</span>
+      </span>
       <span className="right">{right}</span>
     </>
   );

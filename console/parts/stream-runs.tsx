@@ -90,7 +90,7 @@ export function StreamRuns({
       label={
         chosen.size === 0 ? ways[way].label : `${ways[way].label}: ${plural(chosen.size, "stream")}`
       }
-      keep="Leave them"
+      keep="Change nothing"
       isOpen
       isReady={chosen.size > 0}
       isDangerous={way !== "refresh"}

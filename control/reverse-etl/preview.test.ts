@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createId } from "../contract/ids.ts";
 import { hidden, masked } from "./preview.ts";
 
 test.each([
@@ -20,5 +21,7 @@ test.each([
 test("of a name or an address the beginning is shown, of a long text without words nothing", () => {
   expect(masked("first_name", "Ada")).toBe("A***");
   expect(masked("contact", "ada@example.com")).toBe("***@example.com");
+  const job = createId("job");
+  expect(masked("_svc_job_id", job)).toBe(job);
   expect(masked("note", "kZ8vQm2LxW5rT9kZ8vQm2LxW5rT9")).toBe(hidden);
 });

@@ -3,6 +3,7 @@
  * is personal or secret.
  */
 import { findShapes, isSecretName, type JsonValue } from "svc-connectors/host";
+import { isId } from "../contract/ids.ts";
 
 /** Rows that a preview shows. */
 export const previewRows = 10;
@@ -30,6 +31,8 @@ export function masked(column: string, value: JsonValue): JsonValue {
   if (isSecretName(column, "mention")) return hidden;
   if (personal.test(column)) return `${text.slice(0, 1)}***`;
   if (typeof value === "number") return value;
+  // Ids of our own, as in _svc_job_id, are names.
+  if (isId(text)) return text;
   if (findShapes(text).length > 0 || (token.test(text) && !uuid.test(text))) return hidden;
   if (grouped.test(text) && /[+ ()/]/.test(text)) return `${text.slice(0, 2)}***`;
   const shown = text.replaceAll(email, "***@$1");
