@@ -22,7 +22,7 @@ import type { LogItem } from "./log.ts";
 import { formatLsn, parseLsn } from "./lsn.ts";
 import type { Moment } from "./moment.ts";
 import type { Tuple } from "./pgoutput.ts";
-import { type ChangeRows, createChangeRows } from "./rows.ts";
+import { type ChangeRows, createChangeRows, oversizedAdvice } from "./rows.ts";
 import { type ChangeRun, runOf, tableOf } from "./run.ts";
 import { maxMessageBytes } from "./session.ts";
 import { addedColumns } from "./settings.ts";
@@ -173,8 +173,7 @@ const oversized = ({ namespace = "public", name }: SelectedStream) =>
   new ConnectorError("RECORD_TOO_LARGE", {
     stream: labelOf({ schema: namespace, name }),
     limit: maxMessageBytes,
-    problem:
-      "its change is in the log, and no run gets past it: deselect the large field or shorten it at the source, then read the stream anew (reset); or deselect the stream",
+    problem: oversizedAdvice,
   });
 
 /**

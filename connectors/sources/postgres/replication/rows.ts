@@ -144,7 +144,7 @@ export async function createChangeRows(
       for (let at = 0; at < out.length; ) {
         isFull = false;
         at = decoder.take(out.bytes, at, out.length);
-        if (failure !== undefined) throw failure;
+        if (failure !== undefined) throw withAdvice(failure);
         if (isFull || at >= out.length) {
           if (decoder.rowCount > 0) yield decoder.batch();
           decoder.clear();
@@ -163,6 +163,14 @@ export async function createChangeRows(
     isSameKey: (one, other) => keyPlaces.every((place) => isSameAt(one, other, place)),
   };
 }
+
+export const oversizedAdvice =
+  "its change is in the log, and no run gets past it: deselect the large field or shorten it at the source, then read the stream anew (reset); or deselect the stream";
+
+const withAdvice = (error: unknown) =>
+  error instanceof ConnectorError && error.code === "RECORD_TOO_LARGE"
+    ? new ConnectorError(error.code, { ...error.details, problem: oversizedAdvice })
+    : error;
 
 const malformed = () =>
   new ConnectorError("DATABASE_UNUSABLE", {
