@@ -13,5 +13,8 @@ testRule(rule, {
     "schema-05-empty-is-null": /body is "" .* and null stands/,
     "schema-05-missing-is-null": /body is missing .* and null stands/,
     "schema-05-chunks-read-alone": /notes: answers in pieces of 1 byte: .* changed/,
+    "schema-05-post-codes-through-a-number": /name is "(?:12\.50|00).*" .* stands/,
+    "schema-05-keys-of-digits-as-numbers": /id is "007" /,
+    "schema-05-account-numbers-as-integers": /name is "0.*" .* stands/,
   },
 });

@@ -6,11 +6,11 @@ import { everyStreamFields, type StreamFields } from "../derive/rows/row-fields.
 import { describeDifference, isSame } from "../derive/rows/rows.ts";
 import { tryValues } from "../derive/rows/splices.ts";
 import { reportValueFault } from "../derive/rows/value-faults.ts";
-import { emptiness, strangeTexts, texts, twinKeys } from "../derive/rows/values.ts";
+import { digitTexts, emptiness, strangeTexts, texts, twinKeys } from "../derive/rows/values.ts";
 import { chunkedReads, hasFreeText } from "./schema-05.chunks.ts";
 import { times } from "./schema-05.timestamps.ts";
 
-const plans = [times, texts, twinKeys, emptiness, strangeTexts];
+const plans = [times, texts, digitTexts, twinKeys, emptiness, strangeTexts];
 
 export default defineRule({
   id: "SCHEMA-05",

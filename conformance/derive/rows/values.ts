@@ -188,6 +188,43 @@ const exactTexts: readonly string[] = [
 const textsFor = (field: RowField): readonly string[] =>
   isText(field) ? exactTexts.filter((value) => field.admits(value)) : [];
 
+/** Texts of digits: post codes, accounts, telephone numbers, amounts. Through a number none stays. */
+const digits: readonly string[] = [
+  "007",
+  "12.50",
+  "00012345678901234567",
+  "98765432109876543210",
+  "+4930901820",
+  "0",
+];
+
+/** In fields whose recorded texts are all digits: zeros in front and behind, and more than fit. */
+export const digitTexts: ValuePlan = {
+  name: "texts of digits",
+  // Of other forms than the recorded ones, a sign or a point among them.
+  mayBeRefused: true,
+  count: (field) => digitsFor(field).length,
+  caseAt: (field, n) => {
+    const text = nth(digitsFor(field), n);
+    // No two the same: keys have to stay unique.
+    const round = Math.floor(n / digitsFor(field).length);
+    return textCase(field, field.isKey && round > 0 ? `${text}${round}` : text);
+  },
+  ordinary: (field, n) => textCase(field, String(41_000 + n)),
+};
+
+/** A declared text, of which every recorded value is digits: nothing but texts has stood there. */
+function digitsFor(field: RowField): readonly string[] {
+  const { values, types, isCursor, isRequested } = field;
+  if (isCursor || isRequested || !types.includes("string")) return [];
+  if (types.includes("integer") || types.includes("number")) return [];
+  const isAll = values.length > 0 && values.every((value) => isDigitText(value));
+  return isAll ? digits.filter((text) => field.admits(text)) : [];
+}
+
+const isDigitText = (value: unknown) =>
+  typeof value === "string" && /^\+?\d{1,40}(?:\.\d{1,20})?$/.test(value);
+
 /** Keys that only careless code takes for one: they differ in case, and in spaces at their ends. */
 export const twinKeys: ValuePlan = {
   name: "keys that are nearly the same",
