@@ -99,8 +99,8 @@ async function needlessListings(
 }
 
 /**
- * Every second field that is neither key nor cursor is left out: of the schema in the configured
- * catalog, as Airbyte does it, and of svc's `selected_fields`.
+ * Every second field that is neither key nor cursor is left out, then the others: of the schema in
+ * the configured catalog, as Airbyte does it, and of svc's `selected_fields`.
  */
 async function checkFields(lab: Lab, stream: StreamFacts, report: Reporter): Promise<void> {
   if (!lab.settings.capabilities.selects_fields) return;
@@ -110,11 +110,21 @@ async function checkFields(lab: Lab, stream: StreamFacts, report: Reporter): Pro
     ...stream.primaryKey,
     ...(stream.cursorField === undefined ? [] : [stream.cursorField]),
   ]);
-  const left = Object.keys(properties)
+  const fields = Object.keys(properties)
     .filter((name) => !needed.has(name))
-    .toReversed()
-    .filter((_, at) => at % 2 === 0);
-  if (left.length === 0) return;
+    .toReversed();
+  for (const half of [0, 1]) {
+    const left = fields.filter((_, at) => at % 2 === half);
+    if (left.length > 0) await checkWithout(lab, stream, left, report);
+  }
+}
+
+async function checkWithout(
+  lab: Lab,
+  stream: StreamFacts,
+  left: readonly string[],
+  report: Reporter,
+): Promise<void> {
   const name = `${stream.label} without ${left.slice(0, 3).join(", ")}${left.length > 3 ? ", …" : ""}`;
   report.checked(name);
   const observation = await lab.run(narrowed(lab, stream, left));
