@@ -8,6 +8,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** A minute and more in CI, beside others on two cores; each project has its own order. */
 export const longest = [
   "fixtures/broken-postgres/defects.long",
+  "tests/replication-history.long",
   "tests/sync-kills.slow",
   "tests/serve.slow",
   "control/http/fuzz.long",

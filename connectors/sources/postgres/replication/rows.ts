@@ -112,6 +112,14 @@ export async function createChangeRows(
     return true;
   };
 
+  const wholeBatch = (): Batch => {
+    try {
+      return decoder.batch();
+    } catch (error) {
+      throw withAdvice(error);
+    }
+  };
+
   const isSameAt = (one: Tuple, other: Tuple, place: number): boolean => {
     const length = one.lengths[place] ?? isNull;
     if (length < 0 || length !== other.lengths[place]) return false;
@@ -146,7 +154,7 @@ export async function createChangeRows(
         at = decoder.take(out.bytes, at, out.length);
         if (failure !== undefined) throw withAdvice(failure);
         if (isFull || at >= out.length) {
-          if (decoder.rowCount > 0) yield decoder.batch();
+          if (decoder.rowCount > 0) yield wholeBatch();
           decoder.clear();
         } else throw malformed();
       }
