@@ -3,6 +3,7 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
 import type { Scope } from "../expressions/evaluate.ts";
+import { readLiteral } from "../expressions/literals.ts";
 import { compileTemplate, type Template } from "../expressions/template.ts";
 import { isMapping, type PlainValue, toText, truth } from "../expressions/values.ts";
 import { invalid, Unsupported } from "./invalid.ts";
@@ -253,6 +254,36 @@ export function compileValue(value: JsonValue, path: string): Evaluate {
     Object.fromEntries(entries.map(([name, part]) => [name.text(scope), part(scope)]));
 }
 
+/**
+ * The same within the options of a request: what comes out empty, or asks what is not there for a
+ * part, is nothing. Objects have no such properties, however deep they lie, and lists have nulls.
+ */
+function compileOption(value: JsonValue, path: string): Evaluate {
+  if (typeof value === "string") {
+    const { perhaps } = compileTemplate(value, path);
+    return (scope) => {
+      const made = perhaps(scope);
+      return made === "" ? null : (made ?? null);
+    };
+  }
+  if (Array.isArray(value)) {
+    const parts = value.map((part, index) => compileOption(part, `${path}.${index}`));
+    return (scope) => parts.map((part) => part(scope));
+  }
+  if (!isJsonObject(value)) return () => value;
+  const entries = Object.entries(value).map(
+    ([name, part]) =>
+      [compileTemplate(name, path), compileOption(part, `${path}.${name}`)] as const,
+  );
+  return (scope) =>
+    Object.fromEntries(
+      entries.flatMap(([name, part]) => {
+        const made = part(scope);
+        return made === null ? [] : [[name.text(scope), made] as const];
+      }),
+    );
+}
+
 /** An object of templates; what comes out empty or null is left out. */
 export function compileOptions(
   value: JsonValue | undefined,
@@ -261,10 +292,10 @@ export function compileOptions(
   if (value === undefined || value === null) return () => ({});
   if (!isJsonObject(value) && typeof value !== "string")
     throw invalid(path, "must be an object, or a text that makes one");
-  const evaluate = compileValue(value, path);
+  const evaluate = compileOption(value, path);
   return (scope) => {
     const made = evaluate(scope);
-    if (made === "") return {};
+    if (made === null) return {};
     if (!isMapping(made)) throw invalid(path, "makes no object");
     return Object.fromEntries(
       Object.entries(made).filter(([, one]) => one !== null && one !== undefined && one !== ""),
@@ -290,9 +321,9 @@ export function compileTextOptions(
   const others = compileOptions(fixed, path);
   return (scope) => {
     const texts = templates.flatMap(([name, template]) => {
-      const text = template.text(scope);
-      if (text === "") return [];
-      const list = text.startsWith("[") || text.startsWith("(") ? template.value(scope) : text;
+      const text = template.perhapsText(scope);
+      if (text === undefined || text === "") return [];
+      const list = /^[ \t]*\[/.test(text) ? readLiteral(text) : text;
       return [[name.text(scope), Array.isArray(list) ? list : text] as const];
     });
     return { ...Object.fromEntries(texts), ...others(scope) };

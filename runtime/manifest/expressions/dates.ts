@@ -47,8 +47,23 @@ const written: Readonly<Record<string, (parts: ClockParts, moment: Moment) => st
     if (isDate) return "";
     return offsetMinutes === 0 ? "UTC" : `UTC${zoneText(offsetMinutes, ":")}`;
   },
+  h: ({ month }) => short(months[month - 1]),
+  C: ({ year }) => pad(Math.floor(year / 100)),
+  G: (_, moment) => pad(weekOf(moment).year, 4),
+  g: (_, moment) => pad(weekOf(moment).year % 100),
+  V: (_, moment) => pad(weekOf(moment).week),
+  U: ({ dayOfYear, weekday }) => pad(Math.floor((dayOfYear + 6 - weekday) / 7)),
+  W: ({ dayOfYear, weekday }) => pad(Math.floor((dayOfYear + 6 - ((weekday + 6) % 7)) / 7)),
+  c: (parts) =>
+    `${short(weekdays[parts.weekday])} ${short(months[parts.month - 1])} ${String(parts.day).padStart(2)} ${clock(parts)} ${parts.year}`,
+  x: (parts) => `${pad(parts.month)}/${pad(parts.day)}/${pad(parts.year % 100)}`,
+  X: (parts) => clock(parts),
+  k: (parts) => String(parts.hour).padStart(2),
+  l: (parts) => String(hour12(parts)).padStart(2),
+  n: () => "\n",
+  t: () => "\t",
   F: (parts) => `${pad(parts.year, 4)}-${pad(parts.month)}-${pad(parts.day)}`,
-  T: (parts) => `${pad(parts.hour)}:${pad(parts.minute)}:${pad(parts.second)}`,
+  T: (parts) => clock(parts),
   D: (parts) => `${pad(parts.month)}/${pad(parts.day)}/${pad(parts.year % 100)}`,
   R: (parts) => `${pad(parts.hour)}:${pad(parts.minute)}`,
   s: (_, { micros }) => String(micros / second),
@@ -59,10 +74,47 @@ const written: Readonly<Record<string, (parts: ClockParts, moment: Moment) => st
   "-M": (parts) => String(parts.minute),
   "-S": (parts) => String(parts.second),
   "-j": ({ dayOfYear }) => String(dayOfYear),
+  _d: (parts) => String(parts.day).padStart(2),
+  _m: (parts) => String(parts.month).padStart(2),
+  _H: (parts) => String(parts.hour).padStart(2),
+  _I: (parts) => String(hour12(parts)).padStart(2),
+  _M: (parts) => String(parts.minute).padStart(2),
+  _S: (parts) => String(parts.second).padStart(2),
   "%": () => "%",
 };
 
-const codes = /%(-?[A-Za-z%])/g;
+const clock = (parts: ClockParts) => `${pad(parts.hour)}:${pad(parts.minute)}:${pad(parts.second)}`;
+
+/** The week of ISO 8601, and the year of which it is one. */
+export function weekOf(moment: Moment): { year: number; week: number; weekday: number } {
+  const { year, weekday, dayOfYear } = partsOf(moment);
+  const own = weekday || 7;
+  const week = Math.floor((dayOfYear - own + 10) / 7);
+  if (week === 0) return { year: year - 1, week: weeksIn(year - 1), weekday: own };
+  if (week > weeksIn(year)) return { year: year + 1, week: 1, weekday: own };
+  return { year, week, weekday: own };
+}
+function weeksIn(year: number): number {
+  const before = (one: number) =>
+    (one + Math.floor(one / 4) - Math.floor(one / 100) + Math.floor(one / 400)) % 7;
+  return before(year) === 4 || before(year - 1) === 3 ? 53 : 52;
+}
+
+const codes = /%([-_]?[A-Za-z%])/g;
+
+/** Writes a moment as Python's own `strftime`, which knows no format that is the manifest's. */
+export function stampMoment(moment: Moment, format: string): string | undefined {
+  const all = [...format.matchAll(/%(.?.?)/g)];
+  if (format.length > 200 || all.length === 0) return format.length > 200 ? undefined : format;
+  let isKnown = true;
+  const parts = partsOf(moment);
+  const made = format.replace(/%([-_]?[A-Za-z%])|%/g, (_, code: string | undefined) => {
+    const write = code !== undefined && Object.hasOwn(written, code) ? written[code] : undefined;
+    if (!write) isKnown = false;
+    return write?.(parts, moment) ?? "";
+  });
+  return isKnown ? made : undefined;
+}
 
 /** True when every code of a format is known. */
 export const isFormat = (format: string): boolean =>
@@ -153,8 +205,14 @@ export function parseMoment(text: string, format: string): Moment | undefined {
   return toMoment(moment.micros + BigInt(Number(j) - 1) * 24n * hour, moment.offsetMinutes);
 }
 
-function patternOf(format: string): RegExp | undefined {
-  if (!isFormat(format)) return undefined;
+/** Codes that stand for several. */
+const several: Readonly<Record<string, string>> = {
+  ...{ "%c": "%a %b %d %H:%M:%S %Y", "%x": "%m/%d/%y", "%X": "%H:%M:%S" },
+};
+
+function patternOf(given: string): RegExp | undefined {
+  if (!isFormat(given)) return undefined;
+  const format = given.replace(/%[cxX]/g, (code) => several[code] ?? code);
   let isKnown = true;
   const seen = new Set<string>();
   const source = format
@@ -230,4 +288,27 @@ export function dateOf(moment: Moment): Moment {
   const local = moment.micros + BigInt(moment.offsetMinutes) * minute;
   const size = 24n * hour;
   return new Moment(local - (((local % size) + size) % size), 0, true);
+}
+
+/** The day of a moment where the clock is set to that zone. @returns undefined for no such zone */
+export function fromClock(moment: Moment, timeZone: string): Moment | undefined {
+  if (timeZone.length > 100) return undefined;
+  try {
+    const format = new Intl.DateTimeFormat("en", {
+      ...{ timeZone, calendar: "gregory", numberingSystem: "latn" },
+      ...{ year: "numeric", month: "numeric", day: "numeric" },
+    });
+    const parts = new Map(
+      format
+        .formatToParts(Number(moment.micros / 1000n))
+        .map(({ type, value }) => [type, Number(value)]),
+    );
+    const [year = 0, month = 0, day = 0] = ["year", "month", "day"].map((one) =>
+      parts.get(one as "year"),
+    );
+    const made = fromParts({ ...{ year, month, day }, hour: 0, minute: 0, second: 0, micro: 0 });
+    return made && dateOf(made);
+  } catch {
+    return undefined;
+  }
 }

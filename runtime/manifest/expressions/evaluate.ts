@@ -3,14 +3,14 @@
  * only.
  */
 import { invalid } from "../document/invalid.ts";
+import { calculate } from "./arithmetic.ts";
 import { EvaluationError, UndefinedError } from "./evaluation-error.ts";
 import type { Expression } from "./expression.ts";
 import { callFunction } from "./functions.ts";
-import { float } from "./literals.ts";
-import { type ClockParts, day, Moment, partsOf, Span } from "./moment.ts";
-import { addTimes, compare } from "./operands.ts";
-import { divisor, isEqual, isFloat, isIn, numberOf, passes } from "./value-tests.ts";
-import { isMapping, type PlainValue, toText, truth } from "./values.ts";
+import { itemOf, sliceOf } from "./items.ts";
+import { compare, isEqual, isIn, maxChars, numeric } from "./operands.ts";
+import { isFloat, passes } from "./value-tests.ts";
+import { Namespace, type PlainValue, toText, truth, tupleOf } from "./values.ts";
 
 /** The values that expressions see, by name. */
 export type Scope = { readonly [name: string]: PlainValue };
@@ -19,16 +19,24 @@ export type Scope = { readonly [name: string]: PlainValue };
 export const clockName = "now()";
 
 const maxSteps = 20_000;
-const maxChars = 262_144;
+/** How deep macros of a template may call one another. */
+const maxCalls = 20;
+
+/** The text that a macro of a template writes. */
+export type Macro = (args: readonly PlainValue[], named: ReadonlyMap<string, PlainValue>) => string;
 
 /** The context of rendering a template once. */
 export interface Evaluator {
   /** @throws EvaluationError · CONNECTOR_INVALID beyond the steps that a template may take */
   evaluate(one: Expression): PlainValue;
-  /** The same, with further names. */
+  /** The same, with further names; those that are set there are gone behind it. */
   within(names: ReadonlyMap<string, PlainValue>): Evaluator;
   /** Gives a name to a value. */
   set(name: string, value: PlainValue): void;
+  /** Gives a name in a namespace to a value. @throws EvaluationError for what is none */
+  put(namespace: string, name: string, value: PlainValue): void;
+  /** Gives a name to a macro. */
+  define(name: string, macro: Macro): void;
   /** Counts what is written. @throws CONNECTOR_INVALID beyond what a text may have */
   add(text: string): string;
 }
@@ -36,6 +44,8 @@ export interface Evaluator {
 export function createEvaluator(scope: Scope, path: string): Evaluator {
   let steps = 0;
   let chars = 0;
+  let calls = 0;
+  const macros = new Map<string, Macro>();
   const add = (text: string) => {
     chars += text.length;
     if (chars > maxChars) throw invalid(path, `makes a text of more than ${maxChars} characters`);
@@ -45,9 +55,11 @@ export function createEvaluator(scope: Scope, path: string): Evaluator {
     steps += taken;
     if (steps > maxSteps) throw invalid(path, `takes more than ${maxSteps} steps`);
   };
-  const count = <T extends readonly PlainValue[]>(list: T): T => {
-    step(list.length);
-    return list;
+  /** Long values are more work than others. */
+  const weigh = (...values: readonly PlainValue[]) => {
+    for (const value of values)
+      if (typeof value === "string") step(value.length >> 12);
+      else if (Array.isArray(value)) step(value.length >> 6);
   };
   const open = (locals: Map<string, PlainValue>): Evaluator => {
     const evaluate = (one: Expression): PlainValue => {
@@ -60,25 +72,44 @@ export function createEvaluator(scope: Scope, path: string): Evaluator {
           return Object.hasOwn(scope, one.name) ? scope[one.name] : undefined;
         case "list":
           return one.items.map(evaluate);
+        case "tuple":
+          return tupleOf(one.items.map(evaluate));
         case "map":
           return Object.fromEntries(
             one.entries.map(([key, value]) => [toText(evaluate(key)), evaluate(value)]),
           );
         case "item":
           return itemOf(evaluate(one.of), evaluate(one.key));
-        case "slice":
-          return sliceOf(evaluate(one.of), ...one.bounds.map((bound) => bound && evaluate(bound)));
+        case "slice": {
+          const of = evaluate(one.of);
+          weigh(of);
+          return sliceOf(of, ...one.bounds.map((bound) => bound && evaluate(bound)));
+        }
         case "call": {
           const now = Number(scope[clockName] ?? Number.NaN);
-          const made = callFunction(one.what, one.name, one.args.map(evaluate), now);
+          const args = one.args.map(evaluate);
+          weigh(...args);
+          const made = callFunction(one.what, one.name, args, now);
+          weigh(made);
           return typeof made === "string" ? add(made) : made;
+        }
+        case "invoke": {
+          const macro = macros.get(one.name);
+          if (!macro) throw new UndefinedError("calls what is not there");
+          const args = one.args.map(evaluate);
+          const named = new Map(one.named.map(([name, value]) => [name, evaluate(value)] as const));
+          if (++calls > maxCalls)
+            throw invalid(path, `calls macros more than ${maxCalls} levels deep`);
+          const made = macro(args, named);
+          calls--;
+          return made;
         }
         case "test":
           return passes(one.name, evaluate(one.of), one.args.map(evaluate));
         case "not":
           return !truth(evaluate(one.of));
         case "minus":
-          return -numberOf(evaluate(one.of));
+          return negative(evaluate(one.of));
         case "choice":
           return evaluate(truth(evaluate(one.condition)) ? one.yes : one.no);
         case "binary":
@@ -90,6 +121,7 @@ export function createEvaluator(scope: Scope, path: string): Evaluator {
       if (operator === "and") return truth(left) ? evaluate(second) : left;
       if (operator === "or") return truth(left) ? left : evaluate(second);
       const right = evaluate(second);
+      weigh(left, right);
       switch (operator) {
         case "==":
           return isEqual(left, right);
@@ -97,33 +129,20 @@ export function createEvaluator(scope: Scope, path: string): Evaluator {
           return !isEqual(left, right);
         case "in":
           return isIn(left, right);
+        case "<":
+          return compare(left, right) < 0;
+        case ">":
+          return compare(left, right) > 0;
+        case "<=":
+          return compare(left, right) <= 0;
+        case ">=":
+          return compare(left, right) >= 0;
         case "~":
           return add(toText(left) + toText(right));
-        case "+":
-          if (typeof left === "string" && typeof right === "string") return add(left + right);
-          if (Array.isArray(left) && Array.isArray(right)) return count([...left, ...right]);
-          if (isTime(left) || isTime(right)) return addTimes(left, right, 1);
-          return calculated(numberOf(left) + numberOf(right), left, right);
-        case "-":
-          if (isTime(left) || isTime(right)) return addTimes(left, right, -1);
-          return calculated(numberOf(left) - numberOf(right), left, right);
-        case "*":
-          return calculated(numberOf(left) * numberOf(right), left, right);
-        case "**":
-          return calculated(numberOf(left) ** numberOf(right), left, right);
-        case "/":
-          return float(numberOf(left) / divisor(right));
-        case "//":
-          return calculated(Math.floor(numberOf(left) / divisor(right)), left, right);
-        case "%": {
-          const times = Math.floor(numberOf(left) / divisor(right));
-          return calculated(numberOf(left) - divisor(right) * times, left, right);
-        }
         default: {
-          const order = compare(left, right);
-          if (operator === "<") return order < 0;
-          if (operator === ">") return order > 0;
-          return operator === "<=" ? order <= 0 : order >= 0;
+          const made = calculate(operator, left, right);
+          if (Array.isArray(made)) step(made.length);
+          return typeof made === "string" ? add(made) : made;
         }
       }
     };
@@ -132,60 +151,19 @@ export function createEvaluator(scope: Scope, path: string): Evaluator {
       ...{ evaluate, add },
       within: (names) => open(new Map([...locals, ...names])),
       set: (name, value) => void locals.set(name, value),
+      put(namespace, name, value) {
+        const found = locals.get(namespace);
+        if (!(found instanceof Namespace))
+          throw new EvaluationError("sets a part of what is no namespace");
+        found.values.set(name, value);
+      },
+      define: (name, macro) => void macros.set(name, macro),
     };
   };
   return open(new Map());
 }
 
-/** An own property or element; nothing for what is not there, as in Jinja. */
-function itemOf(of: PlainValue, key: PlainValue): PlainValue {
-  if (Array.isArray(of)) return typeof key === "number" ? of.at(key) : undefined;
-  if (typeof of === "string") return typeof key === "number" ? of.at(key) : undefined;
-  if (of === undefined) throw new UndefinedError("asks what is not there for a part");
-  const name = toText(key);
-  if (of instanceof Span) return name === "days" ? Number(of.micros / day) : undefined;
-  if (of instanceof Moment) {
-    const part = Object.hasOwn(clockParts, name) ? clockParts[name] : undefined;
-    return part && partsOf(of)[part];
-  }
-  if (!isMapping(of)) return undefined;
-  return Object.hasOwn(of, name) ? (of as Scope)[name] : undefined;
-}
-
-const isTime = (value: PlainValue) => value instanceof Moment || value instanceof Span;
-
-/** A number with a fraction stays one, even where nothing is left behind the point. */
-const calculated = (made: number, ...from: readonly PlainValue[]): PlainValue =>
-  from.some(isFloat) ? float(made) : made;
-/** Attributes of dates, by Python's names. */
-const clockParts: Readonly<Record<string, keyof ClockParts>> = {
-  ...{ year: "year", month: "month", day: "day" },
-  ...{ hour: "hour", minute: "minute", second: "second", microsecond: "micro" },
-};
-
-/** As Python's slices; a step backwards turns the order round. */
-function sliceOf(
-  of: PlainValue,
-  from?: PlainValue,
-  to?: PlainValue,
-  step?: PlainValue,
-): PlainValue {
-  const list = typeof of === "string" || Array.isArray(of) ? of : undefined;
-  if (list === undefined) throw new EvaluationError("takes a part of what is no list");
-  const by = step === undefined || step === null ? 1 : numberOf(step);
-  if (!Number.isInteger(by) || by === 0) throw new EvaluationError("takes a part in steps of none");
-  const at = (bound: PlainValue, usual: number) => {
-    if (bound === undefined || bound === null) return usual;
-    const given = numberOf(bound);
-    const index = given < 0 ? given + list.length : given;
-    return by > 0
-      ? Math.max(0, Math.min(index, list.length))
-      : Math.max(-1, Math.min(index, list.length - 1));
-  };
-  const [first, last] =
-    by > 0 ? [at(from, 0), at(to, list.length)] : [at(from, list.length - 1), at(to, -1)];
-  const found: PlainValue[] = [];
-  for (let index = first; by > 0 ? index < last : index > last; index += by)
-    found.push(list[index]);
-  return typeof of === "string" ? found.join("") : found;
+function negative(value: PlainValue): PlainValue {
+  const size = numeric(value);
+  return isFloat(value) ? calculate("*", value, -1) : -size;
 }

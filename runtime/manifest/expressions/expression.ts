@@ -5,7 +5,7 @@ import type { PlainValue } from "./values.ts";
 export type Expression =
   | { readonly kind: "constant"; readonly value: PlainValue }
   | { readonly kind: "variable"; readonly name: string }
-  | { readonly kind: "list"; readonly items: readonly Expression[] }
+  | { readonly kind: "list" | "tuple"; readonly items: readonly Expression[] }
   | {
       readonly kind: "map";
       readonly entries: readonly (readonly [Expression, Expression])[];
@@ -21,6 +21,13 @@ export type Expression =
       readonly what: CallKind;
       readonly name: string;
       readonly args: readonly Expression[];
+    }
+  | {
+      /** A macro of the template itself. */
+      readonly kind: "invoke";
+      readonly name: string;
+      readonly args: readonly Expression[];
+      readonly named: readonly (readonly [string, Expression])[];
     }
   | {
       readonly kind: "test";

@@ -22,6 +22,10 @@ export function argumentIndex(what: CallKind, name: string, argument: string): n
   return index === -1 ? undefined : index;
 }
 
+/** Where the named arguments of one stand that takes any of them. */
+export const namedPlace = (what: CallKind, name: string): number | undefined =>
+  tables[what][name]?.namedAt;
+
 /** @throws EvaluationError when the values do not fit */
 export function callFunction(
   what: CallKind,

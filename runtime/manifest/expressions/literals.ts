@@ -2,19 +2,23 @@
  * Python's literals: a finished text is read as one, where it is one. Airbyte's interpreter does so
  * with every value, so that "5" is a number and "[1, 'a']" is a list.
  */
-import type { PlainValue } from "./values.ts";
+import { type PlainValue, toText, tupleOf } from "./values.ts";
 
 const maxDepth = 50;
 const maxChars = 262_144;
 const grammar =
-  /[ \t\r\n]+|([+-]?(?:\d(?:_?\d)*)?\.\d+(?:[eE][+-]?\d+)?|[+-]?\d(?:_?\d)*(?:\.\d*)?(?:[eE][+-]?\d+)?)|(True|False|None)\b|("""(?:[^\\]|\\.)*?"""|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")|([[\](){},:])/sy;
+  /[ \t\r\n]+|#[^\n]*|([+-]?0[xX](?:_?[\da-fA-F])+|[+-]?0[oO](?:_?[0-7])+|[+-]?0[bB](?:_?[01])+|[+-]?(?:\d(?:_?\d)*)?\.\d+(?:[eE][+-]?\d+)?|[+-]?\d(?:_?\d)*(?:\.\d*)?(?:[eE][+-]?\d+)?)|(True|False|None)\b|([uUrR]?"""(?:[^\\]|\\.)*?"""|[uUrR]?'(?:[^'\\\n]|\\.)*'|[uUrR]?"(?:[^"\\\n]|\\.)*")|([[\](){},:])/sy;
+
+const blank = /(?:[ \t\r\n]|#[^\n]*)*/y;
+/** Longer ones are no number for Python either. */
+const maxDigits = 4_300;
 
 class NoLiteral extends Error {}
 
 /** @returns the text itself when it is no literal */
 export function readLiteral(text: string): PlainValue {
   // Most texts are none, which their first character tells.
-  if (!/^[ \t]*["'[({\d.+TFN-]/.test(text) || text.length > maxChars) return text;
+  if (!/^[ \t]*(?:["'[({\d.+TFN-]|[uUrR]["'])/.test(text) || text.length > maxChars) return text;
   try {
     return parse(text.replace(/^[ \t]+/, ""));
   } catch (error) {
@@ -37,7 +41,8 @@ function parse(text: string): PlainValue {
   };
   const peek = () => {
     const before = at;
-    while (/[ \t\r\n]/.test(text.charAt(at))) at++;
+    blank.lastIndex = at;
+    at += blank.exec(text)?.[0].length ?? 0;
     const found = text.charAt(at);
     at = found === "" ? at : before;
     return found;
@@ -80,32 +85,49 @@ function parse(text: string): PlainValue {
     }
     if (sign === "(") {
       const commas = items(")", () => list.push(value()));
-      return commas === 0 && list.length === 1 ? list[0] : list;
+      return commas === 0 && list.length === 1 ? list[0] : tupleOf(list);
     }
     if (sign !== "{") throw new NoLiteral();
     const entries: [string, PlainValue][] = [];
     items("}", () => {
       const key = value();
-      if (next()[4] !== ":" || typeof key !== "string") throw new NoLiteral();
-      entries.push([key, value()]);
+      const isKey = typeof key !== "object" || key === null;
+      if (next()[4] !== ":" || !isKey) throw new NoLiteral();
+      entries.push([toText(key), value()]);
     });
     return Object.fromEntries(entries);
   };
   const made = value();
-  if (/[^ \t\r\n]/.test(text.slice(at))) throw new NoLiteral();
+  if (peek() === ",") {
+    // Values with commas between them are one, without brackets too.
+    const list = [made];
+    while (peek() === ",") {
+      next();
+      if (peek() !== "") list.push(value());
+    }
+    if (peek() !== "") throw new NoLiteral();
+    return tupleOf(list);
+  }
+  if (peek() !== "") throw new NoLiteral();
   return made;
 }
 
 function numberOf(text: string): PlainValue {
+  if (text.length > maxDigits) throw new NoLiteral();
   const plain = text.replaceAll("_", "");
+  const [, sign, based] = /^([+-]?)(0[xob][\da-f]+)$/i.exec(plain) ?? [];
+  if (based !== undefined) return whole(sign === "-" ? -BigInt(based) : BigInt(based));
   if (/^[+-]?0\d/.test(plain) && !/[.eE]/.test(plain) && !/^[+-]?0+$/.test(plain))
     throw new NoLiteral();
   const made = Number(plain);
-  if (/^[+-]?\d+$/.test(plain))
-    return Number.isSafeInteger(made) ? made : BigInt(plain.replace("+", ""));
+  if (/^[+-]?\d+$/.test(plain)) return whole(BigInt(plain.replace("+", "")));
   if (!Number.isFinite(made)) throw new NoLiteral();
   return float(made);
 }
+
+/** A whole number, exact whatever its size. */
+export const whole = (value: bigint): PlainValue =>
+  Number.isSafeInteger(Number(value)) ? Number(value) : value;
 
 /** A number with a fraction, which Python writes with a point even where it has none. */
 export function float(value: number): PlainValue {
@@ -116,15 +138,27 @@ export function float(value: number): PlainValue {
 }
 
 function unquote(quoted: string): string {
-  const size = quoted.startsWith('"""') ? 3 : 1;
-  return quoted
-    .slice(size, -size)
-    .replace(/\\(?:x([\da-f]{2})|u([\da-f]{4})|(\n)|(.))/gis, (_, hex, unicode, line, one) => {
-      const code = hex ?? unicode;
-      if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
-      if (line !== undefined) return "";
-      return (
-        { n: "\n", t: "\t", r: "\r", "\\": "\\", "'": "'", '"': '"' }[one as string] ?? `\\${one}`
-      );
-    });
+  const bare = quoted.replace(/^[uUrR]/, "");
+  const size = bare.startsWith('"""') ? 3 : 1;
+  const inner = bare.slice(size, -size);
+  return /^[rR]/.test(quoted) ? inner : unescaped(inner);
 }
+
+/** Escapes of Python's texts: what is none stays as it is, its backslash too. */
+export const unescaped = (text: string): string =>
+  text.replace(
+    /\\(?:x([\da-f]{2})|u([\da-f]{4})|U([\da-f]{8})|([0-7]{1,3})|(\n)|(.))/gis,
+    (whole, hex, unicode, long, octal, line, one) => {
+      const code = hex ?? unicode ?? long;
+      if (whole[1] === "X") return whole;
+      if (code !== undefined) return characterOf(Number.parseInt(code, 16)) ?? whole;
+      if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8));
+      if (line !== undefined) return "";
+      return escapes[one as string] ?? whole;
+    },
+  );
+const characterOf = (code: number) => (code > 0x10ffff ? undefined : String.fromCodePoint(code));
+const escapes: Readonly<Record<string, string>> = {
+  ...{ n: "\n", t: "\t", r: "\r", "\\": "\\", "'": "'", '"': '"' },
+  ...{ a: "\x07", b: "\b", f: "\f", v: "\v" },
+};

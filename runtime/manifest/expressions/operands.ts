@@ -1,49 +1,95 @@
 /** The operands of operators and functions: numbers, lists, and what has an order. */
-import { EvaluationError } from "./evaluation-error.ts";
-import { addSpan, Moment, Span } from "./moment.ts";
-import { isMapping, isNumber, type PlainValue, rawText } from "./values.ts";
+import { EvaluationError, UndefinedError } from "./evaluation-error.ts";
+import { Moment, Span } from "./moment.ts";
+import { isMapping, isNumber, type PlainValue, rawText, Tuple } from "./values.ts";
 
-export const number = (value: PlainValue): number => {
-  const raw = typeof value === "object" && value !== null ? rawText(value) : undefined;
-  const made =
-    raw !== undefined
-      ? Number(raw)
-      : typeof value === "string"
-        ? Number(value.trim() || Number.NaN)
-        : Number(value);
-  if (Number.isNaN(made)) throw new EvaluationError("makes a number of what is none");
-  return made;
-};
+/** What a template may write, and what its functions may make. */
+export const maxChars = 262_144;
+
+/** @throws UndefinedError for what is not there, whatever is to be done with it */
+export function present(...values: readonly PlainValue[]): void {
+  if (values.includes(undefined)) throw new UndefinedError("asks what is not there for a part");
+}
+
+/** @throws EvaluationError for what is no number */
+export const number = (value: PlainValue): number => Number(numeric(value));
+
+/** As it is, so that long whole numbers stay exact. @throws EvaluationError */
+export function numeric(value: PlainValue): number | bigint {
+  present(value);
+  if (typeof value === "bigint" || typeof value === "number") return value;
+  if (isNumber(value))
+    return typeof value === "object" ? Number(rawText(value ?? {})) : Number(value);
+  throw new EvaluationError("calculates with what is no number");
+}
+
+/** The items of a list, a tuple, a text or a mapping; what is not there has none. */
 export const items = (value: PlainValue): readonly PlainValue[] => {
+  if (value === undefined) return [];
   if (Array.isArray(value)) return value;
   if (typeof value === "string") return [...value];
   if (isMapping(value)) return Object.keys(value);
   throw new EvaluationError("takes what is no list for one");
 };
-/** Numbers by size, texts by their characters, moments by time. */
+
+/** Numbers by size, texts by their characters, moments by time, lists by their items. */
 export function compare(left: PlainValue, right: PlainValue): number {
+  present(left, right);
   if (typeof left === "string" && typeof right === "string")
     return left < right ? -1 : left > right ? 1 : 0;
-  if (isNumber(left) && isNumber(right)) return number(left) - number(right);
+  if (isNumber(left) && isNumber(right)) {
+    const [one, other] = [numeric(left), numeric(right)];
+    return one < other ? -1 : one > other ? 1 : 0;
+  }
   const isTime =
     (left instanceof Moment && right instanceof Moment && left.isDate === right.isDate) ||
-    (left instanceof Span && right instanceof Span);
+    (left instanceof Span && right instanceof Span && left.months === 0 && right.months === 0);
   if (isTime) return left.micros < right.micros ? -1 : left.micros > right.micros ? 1 : 0;
+  if (Array.isArray(left) && Array.isArray(right) && isTuple(left) === isTuple(right)) {
+    const at = left.findIndex((one, index) => index >= right.length || !isEqual(one, right[index]));
+    if (at === -1 || at >= right.length) return left.length - right.length;
+    return compare(left[at], right[at]);
+  }
   throw new EvaluationError("compares what has no order");
 }
 
-/** Moments and lengths of time, added and taken away. */
-export function addTimes(left: PlainValue, right: PlainValue, sign: 1 | -1): PlainValue {
-  const made =
-    left instanceof Moment && right instanceof Span
-      ? addSpan(left, right, sign)
-      : left instanceof Span && right instanceof Moment && sign === 1
-        ? addSpan(right, left, 1)
-        : left instanceof Moment && right instanceof Moment && sign === -1
-          ? new Span(left.micros - right.micros)
-          : left instanceof Span && right instanceof Span
-            ? new Span(left.micros + BigInt(sign) * right.micros, left.months + sign * right.months)
-            : undefined;
-  if (!made) throw new EvaluationError("calculates with what is no number, or leaves the calendar");
-  return made;
+/** As Python compares them. */
+export function isEqual(left: PlainValue, right: PlainValue): boolean {
+  if (isNumber(left) && isNumber(right)) return compare(left, right) === 0;
+  if (left instanceof Moment && right instanceof Moment)
+    return left.micros === right.micros && left.isDate === right.isDate;
+  if (left instanceof Span && right instanceof Span)
+    return left.micros === right.micros && left.months === right.months;
+  if (Array.isArray(left) && Array.isArray(right))
+    return (
+      isTuple(left) === isTuple(right) &&
+      left.length === right.length &&
+      left.every((one, index) => isEqual(one, right[index]))
+    );
+  if (isMapping(left) && isMapping(right)) {
+    const names = Object.keys(left);
+    return (
+      names.length === Object.keys(right).length &&
+      names.every((name) => Object.hasOwn(right, name) && isEqual(left[name], right[name]))
+    );
+  }
+  return left === right;
 }
+
+const isTuple = (value: PlainValue) => value instanceof Tuple;
+
+/** @throws EvaluationError for what holds nothing, and for what no text can hold */
+export function isIn(one: PlainValue, all: PlainValue): boolean {
+  if (all === undefined) return false;
+  if (typeof all === "string") {
+    if (typeof one === "string") return all.includes(one);
+    throw new EvaluationError("looks for what is no text in one");
+  }
+  if (Array.isArray(all)) return all.some((each) => isEqual(one, each));
+  if (isMapping(all)) return typeof one === "string" && Object.hasOwn(all, one);
+  throw new EvaluationError("looks into what is no list");
+}
+
+/** Characters as Python counts them: one that is two here is one. */
+export const charactersOf = (text: string): string | readonly string[] =>
+  /[\ud800-\udfff]/.test(text) ? [...text] : text;

@@ -3,10 +3,10 @@
  */
 
 import { type Expression, variableNames } from "./expression.ts";
-import { argumentIndex, type CallKind, callNames } from "./functions.ts";
+import { argumentIndex, type CallKind, callNames, namedPlace } from "./functions.ts";
 import { createTokenReader, isWord, type TokenReader } from "./token-reader.ts";
 import type { Token } from "./tokens.ts";
-import { comparingTests, testNames } from "./value-tests.ts";
+import { comparingTests, testNamed, testNames } from "./value-tests.ts";
 
 const constants: ReadonlyMap<string, boolean | null> = new Map([
   ...["true", "True"].map((name) => [name, true] as const),
@@ -17,11 +17,18 @@ const comparisons = ["==", "!=", "<", ">", "<=", ">="];
 /** An argument that is left out. */
 const nothing: Expression = { kind: "constant", value: undefined };
 
-/** @param locals names that statements have given @throws CONNECTOR_INVALID with the place */
+/** Names that a template has given: to values, and to macros. */
+export interface LocalNames {
+  readonly values: ReadonlySet<string>;
+  readonly macros: ReadonlySet<string>;
+}
+const noNames: LocalNames = { values: new Set(), macros: new Set() };
+
+/** @param locals that statements have given @throws CONNECTOR_INVALID with the place */
 export function parseExpression(
   tokens: readonly Token[],
   path: string,
-  locals: ReadonlySet<string> = new Set(),
+  locals: LocalNames = noNames,
 ): Expression {
   const reader = createTokenReader(tokens, path);
   const { peek, take, expect, fault, name, known, deeper } = reader;
@@ -31,7 +38,7 @@ export function parseExpression(
       const yes = either();
       if (!take("if")) return yes;
       const condition = either();
-      const no: Expression = take("else") ? choice() : { kind: "constant", value: "" };
+      const no: Expression = take("else") ? choice() : nothing;
       return { kind: "choice", condition, yes, no };
     });
   const chain = (next: () => Expression, ...operators: string[]): Expression => {
@@ -62,7 +69,8 @@ export function parseExpression(
       left = right;
     }
   };
-  const sum = () => chain(product, "+", "-", "~");
+  const sum = () => chain(joined, "+", "-");
+  const joined = () => chain(product, "~");
   const product = () => chain(power, "*", "//", "/", "%");
   /** A sign binds more tightly than filters and powers: `-3 | abs` is 3, and `-2 ** 2` is 4. */
   const power = () => chain(() => filtered(signed()), "**");
@@ -78,13 +86,14 @@ export function parseExpression(
       if (take("|")) {
         const filter = known("filter", name(), callNames.filter);
         const args = take("(") ? argumentsOf("filter", filter, [value]) : [value];
+        knowSecond(reader, filter, args);
         value = { kind: "call", what: "filter", name: filter, args };
       } else if (take("is")) {
         const isNot = take("not") !== undefined;
         const called = known("test", name(), testNames);
         const isComparing = comparingTests.includes(called);
         const args = isComparing
-          ? [take("(") ? (parseItems(reader, choice, ")")[0] ?? nothing) : primary()]
+          ? [take("(") ? (parseItems(reader, choice, ")")[0] ?? nothing) : reached(primary())]
           : [];
         const test: Expression = { kind: "test", name: called, of: value, args };
         value = isNot ? { kind: "not", of: test } : test;
@@ -120,31 +129,47 @@ export function parseExpression(
   const primary = (): Expression => {
     const token = reader.skip();
     if (!token) throw fault("ends too soon");
-    if (token.kind === "text" || token.kind === "number")
-      return { kind: "constant", value: token.value };
+    if (token.kind === "number") return { kind: "constant", value: token.value };
+    if (token.kind === "text") {
+      let { value } = token;
+      // Texts that stand side by side are one.
+      for (let one = reader.next(); one?.kind === "text"; one = reader.next()) {
+        value += one.value;
+        reader.skip();
+      }
+      return { kind: "constant", value };
+    }
     if (token.text === "(") {
-      if (take(")")) return { kind: "list", items: [] };
+      if (take(")")) return { kind: "tuple", items: [] };
       const inner = choice();
       if (!take(",")) {
         expect(")");
         return inner;
       }
-      return { kind: "list", items: [inner, ...parseItems(reader, choice, ")")] };
+      return { kind: "tuple", items: [inner, ...parseItems(reader, choice, ")")] };
     }
     if (token.text === "[") return { kind: "list", items: parseItems(reader, choice, "]") };
     if (token.text === "{") return parseMap(reader, choice);
     if (token.kind !== "name") throw fault(`has "${token.text}" where a value belongs`);
     const constant = constants.get(token.text);
     if (constant !== undefined) return { kind: "constant", value: constant };
+    if (locals.macros.has(token.text) && take("("))
+      return parseInvocation(reader, choice, token.text);
     if (take("(")) {
       const macro = known("macro", token.text, callNames.macro);
       return { kind: "call", what: "macro", name: macro, args: argumentsOf("macro", macro, []) };
     }
-    if (locals.has(token.text)) return { kind: "variable", name: token.text };
+    if (locals.values.has(token.text)) return { kind: "variable", name: token.text };
     return { kind: "variable", name: known("variable", token.text, variableNames) };
   };
 
-  const result = choice();
+  let result = choice();
+  // Values with commas between them are one, without brackets too.
+  if (peek(",")) {
+    const items = [result];
+    while (take(",")) if (reader.next()) items.push(choice());
+    result = { kind: "tuple", items };
+  }
   if (reader.next()) throw fault("goes on where it should end");
   return result;
 }
@@ -153,16 +178,24 @@ type ParseOne = () => Expression;
 
 /** Arguments by their place, or by the name that the function gives the place. */
 function parseArguments(
-  { peek, take, expect, next, skip, fault }: TokenReader,
+  reader: TokenReader,
   parseOne: ParseOne,
   what: CallKind,
   called: string,
   given: readonly Expression[],
 ): Expression[] {
+  const { peek, take, expect, next, skip, fault } = reader;
   const args = [...given];
+  const open = namedPlace(what, called);
+  const named: [Expression, Expression][] = [];
+  if (open !== undefined) args.splice(open, 0, { kind: "map", entries: named });
   while (!take(")")) {
     const token = next();
-    if (token?.kind === "name" && isWord(next(1), "=")) {
+    const isNamed = token?.kind === "name" && isWord(next(1), "=");
+    if (isNamed && open !== undefined) {
+      skip(2);
+      named.push([keyOf(token.text, reader), parseOne()]);
+    } else if (isNamed) {
       const index = argumentIndex(what, called, token.text);
       if (index === undefined)
         throw fault(`names the argument ${token.text} of ${called}, which is not supported`);
@@ -173,6 +206,33 @@ function parseArguments(
     if (!peek(")")) expect(",");
   }
   return args;
+}
+
+/** A call of a macro of the template. */
+function parseInvocation(
+  { peek, take, expect, next, skip }: TokenReader,
+  parseOne: ParseOne,
+  name: string,
+): Expression {
+  const args: Expression[] = [];
+  const named: [string, Expression][] = [];
+  while (!take(")")) {
+    const token = next();
+    if (token?.kind === "name" && isWord(next(1), "=")) {
+      skip(2);
+      named.push([token.text, parseOne()]);
+    } else args.push(parseOne());
+    if (!peek(")")) expect(",");
+  }
+  return { kind: "invoke", name, args, named };
+}
+
+/** What a filter is called with by its name is known when the manifest is loaded, too. */
+function knowSecond({ known }: TokenReader, filter: string, args: readonly Expression[]): void {
+  const called = args[filter.endsWith("attr") ? 2 : 1];
+  if (called?.kind !== "constant" || typeof called.value !== "string") return;
+  if (filter === "map") known("filter", called.value, callNames.filter);
+  if (/^(?:select|reject)/.test(filter)) known("test", testNamed(called.value), testNames);
 }
 
 function parseItems(

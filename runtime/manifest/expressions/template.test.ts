@@ -57,6 +57,62 @@ describe("a template", () => {
     ["{% if record.id == 4 %}four{% elif record.id == 5 %}five{% else %}more{% endif %}", "five"],
     ["{# nothing #}{{- 'x' -}}", "x"],
     ["007", "007"],
+    ['{# a note #}{"a": 1}', { a: 1 }],
+    ["1, 'a'", [1, "a"]],
+    ["0x10", 16],
+    ["5 # five", 5],
+    ["x {{ (1,) }} {{ [(1, 'a')] }}", "x (1,) [(1, 'a')]"],
+    ["{{ [1] == (1,) }} {{ {'a': 1, 'b': 2} == {'b': 2, 'a': 1} }}", "False True"],
+    ["{{ '\\u00e9\\x41' }} {{ 'id-12' | regex_search('(\\d+)') }}", "éA 12"],
+    ["{{ '😀xy'[1] }}{{ '😀xy'[1:] }}", "xxy"],
+    ["{{ 12345678901234567890 + 1 }} {{ 2 ** 64 % 1000 }}", "12345678901234567891 616"],
+    ["{{ 12345678901234567890 == 12345678901234567891 }}", false],
+    [
+      "{{ 2.5 | round }} {{ 2.675 | round(2) }} {{ 3.21 | round(1, 'ceil') }} {{ 5 | round }}",
+      "2.0 2.67 3.3 5",
+    ],
+    ["{{ {'a': 'b c'} | urlencode }} {{ \"a!('\" | urlencode }}", "a=b+c a%21%28%27"],
+    ["{{ {'b': 1, 'a': '<'} | tojson }}|", '{"a": "\\u003c", "b": 1}|'],
+    ["{{ ['b', 'A'] | sort | join }}{{ ['a', 'A'] | unique | list | length }}", "Ab1"],
+    ["{{ [{'n': {'m': 1}}] | map(attribute='n.m') | list }}", [1]],
+    ["{{ [{'n': 2}, {}] | map(attribute='n', default=0) | list }}", [2, 0]],
+    ["{{ [{'n': 2}, {'n': 1}] | sort(attribute='n') | map(attribute='n') | list }}", [1, 2]],
+    ["{{ [1, 2, 3] | select('>', 1) | list }}{{ 5 is lessthan 6 }}", "[2, 3]True"],
+    ["{{ 'abc'.startswith(('x', 'a')) }} {{ 'abc'.startswith('b', 1) }}", "True True"],
+    [
+      "{{ 'page %s of %03d' % ('a', 5) }} {{ '{:>4}|{x}'.format(5, x='y') }}",
+      "page a of 005    5|y",
+    ],
+    ["{{ 'ab' * 2 }}{{ [1] * 2 }}", "abab[1, 1]"],
+    [
+      "{{ now_utc().replace(day=1, hour=0).isoformat(timespec='minutes') }}",
+      "2026-01-01T00:00+00:00",
+    ],
+    [
+      "{{ now_utc().isocalendar()[1] }} {{ now_utc().isoweekday() }} {{ now_utc().strftime('%G-W%V') }}",
+      "3 4 2026-W03",
+    ],
+    ["{{ today_with_timezone('Pacific/Kiritimati') }}", "2026-01-16"],
+    ["{{ format_datetime(now_utc(), '%_ms') }}|", " 1s|"],
+    [
+      "{{ (now_utc() - str_to_datetime('2026-01-16T12:00:01Z')).days }} {{ (now_utc() - str_to_datetime('2026-01-14')).seconds }}",
+      "-2 43200",
+    ],
+    [
+      "{% set ns = namespace(n=0) %}{% for i in [1, 2] %}{% set ns.n = ns.n + i %}{% endfor %}{{ ns.n }}",
+      3,
+    ],
+    [
+      "{% set a, b = 1, 2 %}{% set c %}x{{ b }}{% endset %}{% with d=3 %}{{ a }}{{ c }}{{ d }}{% endwith %}",
+      "1x23",
+    ],
+    ["{% macro f(a, b=2) %}{{ a }}{{ b }}{% endmacro %}{{ f(1) }}{{ f(b=4, a=3) }}", 1234],
+    ["{% filter upper %}a{% endfilter %}{% raw %}{{ b }}{% endraw %}", "A{{ b }}"],
+    ["{{ ('a' if false) | default('x') }}{{ [] | d('y', true) }}", "xy"],
+    [
+      "{% for x in config.missing %}a{% endfor %}{{ config.missing | length }}{{ 'a' in config.missing }}",
+      "0False",
+    ],
     ["12345678901234567890", 12345678901234567890n],
     ["{{ record.id / 2 }} {{ record.price * 2 }} {{ 5 // 2.5 }}", "2.5 5.0 2.0"],
     ["{{ 5 | string }}", "5"],
@@ -88,7 +144,15 @@ describe("a template", () => {
     ["{{ generate() }}", /macro generate, which is not supported/],
     ["{{ 'a' | hmac('b') }}", /filter hmac, which is not supported/],
     ["{{ day_delta(days=1) }}", /names the argument days of day_delta/],
-    ["{% macro x() %}{% endmacro %}", /statement macro, which is not supported/],
+    ["{% call x() %}{% endcall %}", /statement call, which is not supported/],
+    ["{% for x in [1] recursive %}{% endfor %}", /recursive loop, which is not supported/],
+    ["{{ 'a'.encode() }}", /method encode, which is not supported/],
+    ["{{ ['a'] | map('hmac') }}", /filter hmac, which is not supported/],
+    ["{{ ['a'] | select('callable') }}", /test callable, which is not supported/],
+    ["{{ now_utc().replace(tzinfo=none) }}", /names the argument tzinfo of replace/],
+    ["{{ 'a'.format(__class__=1) }}", /reaches for "__class__"/],
+    ["{% raw %}a", /raw text without endraw/],
+    ["{% set x %}a", /statement without endset/],
     ["{{ 1 ? 2 }}", /fault at character/],
     ["{{ config. }}", /lacks a name/],
     ["{{ config", /fault at character/],
@@ -108,8 +172,25 @@ describe("a template", () => {
     ["{{ 0.0 }}", false],
     ["", false],
     ["{{ 'no' }}", true],
+    ["{{ config.missing > '2026' or true }}", false],
+    ["{{ 'x' not in config.missing and config.missing | length == 0 }}", true],
+    ["{{ config.name.get('next').get('link') is none }}", false],
+    ["{{ record.id.split(',') }}", false],
+    ["{{ -config.missing }}", false],
+    ["{{ config.missing[:5] }}", false],
+    ["{{ max(config.missing, 1) }}", false],
+    ["{{ config.missing | int }}", false],
+    ["{{ config.missing is even }}", false],
+    ["{{ str_to_datetime(config.missing) }}", false],
   ])("as a condition %s is %s", (template, expected) => {
     expect(compileTemplate(template, "here").holds(scope)).toBe(expected);
+  });
+
+  test("gives no value where it asks what is not there for a part, to who may leave it out", () => {
+    const perhaps = (template: string) => compileTemplate(template, "here").perhaps(scope);
+    expect(perhaps("a {{ config.missing.part }}")).toBeUndefined();
+    expect(perhaps("a {{ config.missing }}")).toBe("a ");
+    expect(problem(() => perhaps("{{ 1 // 0 }}"))).toEqual(refused(/divides by zero/));
   });
 
   test("reaches own properties alone, by whatever name they are asked for", () => {
@@ -132,6 +213,27 @@ describe("a template", () => {
     ["{{ now_utc() - duration('P3000Y') }}", /leaves the calendar/],
     ["{{ now_utc().strftime('%Q') }}", /format that is not supported/],
     ["{{ 'a' + 1 }}", /no number/],
+    ["{{ config.missing | tojson }}", /not there as JSON/],
+    ["{{ config.missing | regex_search('a') }}", /no text/],
+    ["{{ 5 in '567' }}", /no text in one/],
+    ["{{ duration('P1Y2M') }}", /duration of months/],
+    ["{{ 10 ** 10 ** 10 ** 10 ** 10 }}", /number that is too large/],
+    ["{{ 'a' * 300000 }}", /too often/],
+    ["{{ [1] * 300000 }}", /too often/],
+    ["{{ '%09999d' % 1 }}", /more than 1000 places/],
+    ["{{ '{:9999}'.format(1) }}", /more than 1000 places/],
+    ["{{ '{0.a}'.format(config) }}", /format that is not supported/],
+    ["{{ 'a'.ljust(9999) }}", /more than 1000 places/],
+    ["{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", /more than 20 levels/],
+    [
+      "{% macro f(n) %}{% if n > 0 %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(18) }}",
+      /more than 20000 steps/,
+    ],
+    [
+      `{% set l = ('a,' * 100000).split(',') %}{% for x in l %}{{ x in l }}{% endfor %}`,
+      /more than 20000 steps/,
+    ],
+    ["{{ [1, 2, 3] | slice(1000000) }}", /parts of no size/],
     ["{{ 'a' < 1 }}", /no order/],
   ])("%s is refused when it is evaluated", (template, words) => {
     expect(problem(() => value(template))).toEqual(refused(words));

@@ -1,6 +1,6 @@
 /** The pieces of a template: texts, and the tokens of its expressions and statements. */
 import { invalid, Unsupported } from "../document/invalid.ts";
-import { float } from "./literals.ts";
+import { float, unescaped, whole } from "./literals.ts";
 import type { PlainValue } from "./values.ts";
 
 export type Token =
@@ -16,7 +16,7 @@ const maxTemplateChars = 10_000;
 const maxTokens = 2_000;
 
 const grammar =
-  /\s+|([A-Za-z_]\w*)|(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(==|!=|<=|>=|\/\/|\*\*|[-+*/%~<>()[\]{}.,:|=])/sy;
+  /\s+|([A-Za-z_]\w*)|(0[xX](?:_?[\da-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|\d(?:_?\d)*(?:\.\d(?:_?\d)*)?(?:[eE][+-]?\d(?:_?\d)*)?)|'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(==|!=|<=|>=|\/\/|\*\*|[-+*/%~<>()[\]{}.,:|=])/sy;
 
 /** @throws CONNECTOR_INVALID with the place, for what is no template of the subset */
 export function splitTemplate(written: string, path: string): Piece[] {
@@ -46,10 +46,19 @@ export function splitTemplate(written: string, path: string): Piece[] {
       at = afterCut(template, at);
       continue;
     }
-    if (template[at] === "-") at++;
+    if (template[at] === "-" || (template[at] === "+" && close === "%}")) at++;
+    const raw = close === "%}" ? rawFrom(template, at, path) : undefined;
+    if (raw) {
+      if (raw.text !== "") pieces.push({ kind: "literal", text: raw.text });
+      at = raw.end;
+      continue;
+    }
     for (;;) {
       const rest = template.slice(at, at + 3);
-      if (depthOf(tokens) === 0 && (rest.startsWith(close) || rest === `-${close}`)) break;
+      const isEnd = [close, `-${close}`, ...(close === "%}" ? ["+%}"] : [])].some((end) =>
+        rest.startsWith(end),
+      );
+      if (isEnd && depthOf(tokens) === 0) break;
       grammar.lastIndex = at;
       const match = grammar.exec(template);
       if (!match)
@@ -69,6 +78,21 @@ export function splitTemplate(written: string, path: string): Piece[] {
   return pieces;
 }
 
+/** The text of `{% raw %}`, in which nothing is an expression. @param from behind the `{%` */
+function rawFrom(template: string, from: number, path: string) {
+  const [begin] = /^\s*raw\s*-?%\}/.exec(template.slice(from, from + 100)) ?? [];
+  if (begin === undefined) return undefined;
+  const ending = /\{%([-+]?)\s*endraw\s*[-+]?%\}/g;
+  const start = from + begin.length;
+  ending.lastIndex = start;
+  const found = ending.exec(template);
+  if (!found) throw invalid(path, "holds a raw text without endraw");
+  let text = template.slice(start, found.index);
+  if (begin.endsWith("-%}")) text = text.trimStart();
+  if (found[1] === "-") text = text.trimEnd();
+  return { text, end: afterCut(template, ending.lastIndex) };
+}
+
 /** A minus at the end takes the blanks behind it away. */
 const afterCut = (template: string, at: number): number =>
   template[at - 3] === "-" ? template.length - template.slice(at).trimStart().length : at;
@@ -82,8 +106,8 @@ function depthOf(tokens: readonly Token[]): number {
 }
 
 /** With a point or an exponent it has a fraction, if of nothing. */
-const numberOf = (text: string): PlainValue =>
-  /[.e]/i.test(text) ? float(Number(text)) : Number(text);
-
-const unescaped = (text: string) =>
-  text.replace(/\\(.)/gs, (_, one: string) => ({ n: "\n", t: "\t", r: "\r" })[one] ?? one);
+function numberOf(text: string): PlainValue {
+  const plain = text.replaceAll("_", "");
+  const isWhole = /^0[xob]/i.test(plain) || !/[.e]/i.test(plain);
+  return isWhole ? whole(BigInt(plain)) : float(Number(plain));
+}

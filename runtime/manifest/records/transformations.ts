@@ -2,8 +2,10 @@
 import { type Component, textsOf } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
+import { readLiteral } from "../expressions/literals.ts";
 import { compileTemplate } from "../expressions/template.ts";
-import { isMapping, type PlainValue, truth, valueAt } from "../expressions/values.ts";
+import { isFloat } from "../expressions/value-tests.ts";
+import { isMapping, isNumber, type PlainValue, valueAt } from "../expressions/values.ts";
 import type { PlainRecord } from "./selector.ts";
 
 /** Changes a record in its place. */
@@ -75,15 +77,21 @@ function compileRemove(step: Component): Transform {
 }
 
 function compileAdd(step: Component): Transform {
-  const condition = step.template("condition");
+  const written = step.get("condition");
+  const condition = written === "" ? undefined : step.template("condition");
   const fields = step.children("fields", "AddedFieldDefinition").map((field) => {
     const path = textsOf(field.get("path"), field.at("path"));
     if (path.length === 0) throw invalid(field.at("path"), "must name a field");
     const template = field.required("value", field.template("value"));
-    const convert = converterOf(field);
+    const isFitting = fittingOf(field);
     return {
       path,
-      evaluate: (scope: Scope) => convert(template.text(scope), template.value(scope)),
+      evaluate(scope: Scope) {
+        if (!isFitting) return template.value(scope);
+        const text = template.text(scope);
+        const value = readLiteral(text);
+        return isFitting(value) ? value : text;
+      },
     };
   });
   return (record, scope) => {
@@ -92,20 +100,27 @@ function compileAdd(step: Component): Transform {
   };
 }
 
-function converterOf(field: Component): (text: string, value: PlainValue) => PlainValue {
+/**
+ * Whether a value is of the type that a field is to have: it is the text otherwise, which the
+ * schema of the stream may take or not. Undefined where any value will do.
+ */
+function fittingOf(field: Component): ((value: PlainValue) => boolean) | undefined {
   const type = field.get("value_type");
-  if (type === undefined || type === null) return (_, value) => value;
-  if (type === "string") return (text, value) => (typeof value === "string" ? value : text);
-  if (type === "boolean") return (_, value) => (typeof value === "boolean" ? value : truth(value));
-  if (type !== "integer" && type !== "number")
-    throw invalid(field.at("value_type"), "must be string, number, integer or boolean");
-  return (text, value) => {
-    if (typeof value === "bigint") return value;
-    if (typeof value === "number" && (type === "number" || Number.isInteger(value))) return value;
-    const read = Number(text);
-    if (type === "number" && text !== "" && !Number.isNaN(read)) return value;
-    throw invalid(field.at("value"), `gave a text of ${text.length} characters that is no ${type}`);
-  };
+  switch (type) {
+    case undefined:
+    case null:
+      return undefined;
+    case "string":
+      return (value) => typeof value === "string";
+    case "number":
+      return (value) => isNumber(value) && typeof value !== "boolean";
+    case "integer":
+      return (value) => isNumber(value) && !isFloat(value);
+    case "boolean":
+      return (value) => typeof value === "boolean";
+    default:
+      throw invalid(field.at("value_type"), "must be string, number, integer or boolean");
+  }
 }
 
 function compileReplace(step: Component): Transform {

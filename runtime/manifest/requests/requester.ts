@@ -154,7 +154,7 @@ function compileBody(requester: Component): BodyOf {
       return { type: "text/plain", text: toText(made) };
     const fields = { ...(made as Record<string, PlainValue> | undefined), ...form };
     if (Object.keys(fields).length > 0)
-      return { type: formType, text: new URLSearchParams(texts(fields)).toString() };
+      return { type: formType, text: new URLSearchParams(pairsOf(fields)).toString() };
     const document = merge(merge(json(scope), signed.body_json), added.body_json);
     return { json: Object.keys(document).length === 0 ? undefined : document };
   };
@@ -181,6 +181,13 @@ function joinUrl(base: string, path: string): string {
 
 const texts = (values: Record<string, PlainValue>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toText(value)]));
+/** As fields of a form: a list is said once for each of its items. */
+const pairsOf = (values: Record<string, PlainValue>): string[][] =>
+  Object.entries(values).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value])
+      .filter((one) => one !== null && one !== undefined)
+      .map((one) => [name, toText(one)]),
+  );
 /** As parameters; what the URL of a next page has already is not said again. */
 const listedTexts = (
   values: Record<string, PlainValue>,
@@ -189,6 +196,6 @@ const listedTexts = (
   Object.fromEntries(
     Object.entries(values)
       .filter(([, value]) => value !== null && value !== undefined)
-      .map(([name, value]) => [name, Array.isArray(value) ? value.map(toText) : toText(value)])
+      .map(([name, value]) => [name, Array.isArray(value) ? [...value].map(toText) : toText(value)])
       .filter(([name, value]) => given?.get(String(name)) !== value),
   );
