@@ -9,6 +9,7 @@ import type { Command, Observation } from "../contract/observation.ts";
 import type { Reporter } from "../contract/rule.ts";
 import { at, withDetour } from "../derive/requests/detours.ts";
 import { isInsideHost } from "../derive/requests/hosts.ts";
+import { undisturbed } from "../derive/rows/losses.ts";
 import { handsOutTokens, pagedReads } from "../derive/sweeps/pages.ts";
 import { withLinks } from "./page-07.page-tokens.ts";
 
@@ -42,6 +43,7 @@ export async function lookForInsideNames(
   for (const { name, command, createProvider } of [
     ...runs.map((run) => redirected(lab, run)),
     ...(await linked(lab)),
+    ...(await followed(lab)),
   ])
     for (const [fault, what] of leads) {
       const subject = `${name} ${strange}, ${what}`;
@@ -102,4 +104,51 @@ async function linked(lab: Lab): Promise<readonly Led[]> {
     ];
   });
   return lab.sample(reads, sampledLinks);
+}
+
+/**
+ * URLs that stand in an answer and are asked for later: of files, of the results of jobs. Links to
+ * next pages of listings are led elsewhere by {@link linked}.
+ */
+async function followed(lab: Lab): Promise<readonly Led[]> {
+  const found = new Map<string, Led>();
+  for (const { recording } of await lab.golden()) {
+    if (recording.outcome.status !== "succeeded") continue;
+    const { exchanges } = await undisturbed(lab, recording);
+    for (const [index, { request }] of exchanges.entries()) {
+      const { href } = request.url;
+      const isPage = exchanges
+        .slice(0, index)
+        .some((other) => other.request.url.pathname === request.url.pathname);
+      const isGiven = exchanges
+        .slice(0, index)
+        .some(({ answer }) => answer?.body.toString("utf8").includes(href));
+      const place = `${recording.name} ${request.url.pathname}`;
+      if (isPage || !isGiven || found.has(place)) continue;
+      found.set(place, {
+        name: `${recording.name}: what an answer says to fetch, ${href}, lies at`,
+        command: lab.commandOf(recording),
+        createProvider: () => elsewhere(lab, request.url),
+      });
+    }
+  }
+  return lab.sample([...found.values()], sampledLinks);
+}
+
+/** The provider, which says of that address that it lies at the strange name, and answers there. */
+function elsewhere(lab: Lab, url: URL): Provider {
+  const truth = lab.learned.provider();
+  const moved = Object.assign(new URL(url), { hostname: strange, port: "" });
+  return {
+    answer(request) {
+      const isMoved = request.url.hostname === strange;
+      const answer = truth.answer(isMoved ? { ...request, url } : request);
+      if ("unmatched" in answer) return answer;
+      const text = answer.body.toString("utf8");
+      return text.includes(url.href)
+        ? { ...answer, body: Buffer.from(text.replaceAll(url.href, moved.href)) }
+        : answer;
+    },
+    unused: () => [],
+  };
 }
