@@ -2,7 +2,8 @@
  * How much of what a stranger writes the host reads. Every reader takes its limits from this table,
  * and the table of docs/security.md is made of it. Limits are chosen so that one step of the host's
  * event loop takes well under 100 ms for the worst text of that size: reading a MiB of JSON takes
- * up to 70 ms, 100,000 values 25 ms, compiling a schema of 200 parts 90 ms, searching a MiB 10 ms.
+ * up to 70 ms, 100,000 values 25 ms, compiling a schema of 200 parts 90 ms, searching a MiB 10 ms,
+ * and 1 ms more for each short secret.
  */
 
 /** A JSON document. */
@@ -80,9 +81,25 @@ export const budgets = {
     together: 32 * KiB,
     beyond: "CONFIG_INVALID",
   },
+  runSecrets: {
+    what: "all secrets and tokens that a run is searched for, with those of its configuration",
+    count: [40, "of less than ten characters"],
+    together: 96 * KiB,
+    beyond: "CONNECTOR_PROTOCOL",
+  },
+  passingTokens: {
+    what: "tokens that newer ones of the same login replace",
+    together: 32 * KiB,
+    beyond: "the oldest are no longer searched for",
+  },
   placeholders: {
     what: "secrets and tokens of a run that have placeholders",
     count: [1_000, "values"],
+    beyond: "CONNECTOR_PROTOCOL",
+  },
+  filledRequest: {
+    what: "a request once its placeholders are secrets",
+    bytes: 2 * MiB,
     beyond: "CONNECTOR_PROTOCOL",
   },
   tokenAnswer: {
@@ -90,7 +107,11 @@ export const budgets = {
     bytes: 256 * KiB,
     beyond: "RESPONSE_TOO_LARGE",
   },
-  token: { what: "a token in it", bytes: 16 * KiB, beyond: "RESPONSE_INVALID" },
+  token: {
+    what: "a token in it, and one that any answer mints",
+    bytes: 16 * KiB,
+    beyond: "RESPONSE_INVALID",
+  },
   cookies: {
     what: "cookies of a provider that are searched for",
     count: [32, "cookies"],

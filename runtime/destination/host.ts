@@ -16,7 +16,7 @@ import type {
 import type { JsonObject } from "../contract/json.ts";
 import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/network.ts";
 import type { RateLedger } from "../contract/rate-ledger.ts";
-import { createSecretRegistry, type SecretRegistry } from "../filter/secrets.ts";
+import { createSecretRegistry, runSecretLimits, type SecretRegistry } from "../filter/secrets.ts";
 import { sanitizeText } from "../filter/text.ts";
 import { systemClock } from "../host/clock.ts";
 import { builtInName } from "../host/registry.ts";
@@ -102,8 +102,9 @@ export function createModuleHost<
     const { signal = new AbortController().signal, onEvent = () => {}, folder } = options;
     const { module, manifest } = await load(reference);
     const parsed = parseConfig(manifest, config, builtInName(reference));
-    const secrets = createSecretRegistry();
+    const secrets = createSecretRegistry(runSecretLimits);
     for (const secret of parsed.secrets) secrets.add(secret);
+    await secrets.prepare();
     const sanitize = (error: unknown) => sanitizeError(error, secrets);
     const base: BaseContext<JsonObject> = {
       config: deepFreeze(parsed.withoutSecrets),

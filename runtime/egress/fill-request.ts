@@ -1,5 +1,6 @@
 /** The last step of a request that holds placeholders: the secrets come in, place by place. */
 import { ConnectorError } from "../contract/errors.ts";
+import { minSecretCharacters } from "../filter/secret-views.ts";
 import type { SecretRegistry } from "../filter/secrets.ts";
 import { inForm, inJson, inUrl, type PlaceholderRegistry } from "./placeholders.ts";
 import { isHeaderValue, type RequestHeaders } from "./request-headers.ts";
@@ -57,8 +58,14 @@ function fillBasic(
 ): string {
   const plain = Buffer.from(encoded, "base64").toString("utf8");
   if (!placeholders.isIn(plain)) return placeholders.fill(encoded);
-  const made = Buffer.from(placeholders.fill(plain)).toString("base64");
-  secrets.add(made);
+  let hasShort = false;
+  const filled = placeholders.fill(plain, (secret) => {
+    hasShort ||= secret.length < minSecretCharacters;
+    return secret;
+  });
+  const made = Buffer.from(filled).toString("base64");
+  // A longer one is found in base64 at any offset; the connector chooses what stands before it.
+  if (hasShort) secrets.add(made);
   return made;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Tokens that a provider mints in an answer: the host keeps them, the connector gets placeholders.
  */
+import { budgets } from "../contract/budgets.ts";
 import type { MintedTokens } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { isSecretName } from "../filter/secret-names.ts";
@@ -10,7 +11,8 @@ import type { PlaceholderRegistry } from "./placeholders.ts";
 
 /**
  * Takes note of the tokens in a 2xx answer of a URL.
- * @throws RESPONSE_INVALID when it is no JSON
+ * @throws RESPONSE_INVALID when it is no JSON, or has a token that is too long · CONNECTOR_PROTOCOL
+ * when there are more than a run can need
  */
 export type TokenCatcher = (url: URL, body: Buffer) => void;
 
@@ -47,8 +49,17 @@ function parseAnswer(body: Buffer): unknown {
   throw new ConnectorError("RESPONSE_INVALID", { reason: "the answer with a token is not JSON" });
 }
 
+/** A token of a login is held to the same. @see isToken */
+function keepToken(token: string, placeholders: PlaceholderRegistry): void {
+  if (Buffer.byteLength(token) > budgets.token.bytes)
+    throw new ConnectorError("RESPONSE_INVALID", {
+      reason: `it mints a token of more than ${budgets.token.bytes} bytes`,
+    });
+  placeholders.placeholderOf(token);
+}
+
 function keep(value: unknown, placeholders: PlaceholderRegistry): void {
-  if (typeof value === "string") placeholders.placeholderOf(value);
+  if (typeof value === "string") keepToken(value, placeholders);
   else if (typeof value === "number") placeholders.placeholderOf(String(value));
   else if (typeof value === "object" && value !== null)
     for (const part of Object.values(value)) keep(part, placeholders);
@@ -57,8 +68,7 @@ function keep(value: unknown, placeholders: PlaceholderRegistry): void {
 function keepNamed(value: unknown, placeholders: PlaceholderRegistry): void {
   if (typeof value !== "object" || value === null) return;
   for (const [name, part] of Object.entries(value)) {
-    if (typeof part === "string" && isSecretName(name, "exchange"))
-      placeholders.placeholderOf(part);
+    if (typeof part === "string" && isSecretName(name, "exchange")) keepToken(part, placeholders);
     else keepNamed(part, placeholders);
   }
 }

@@ -112,12 +112,12 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
 
   async function load(): Promise<StoredTokens> {
     const stored = await store.load();
-    register(stored.tokens);
+    await register(stored.tokens);
     return stored;
   }
 
   async function saveMinted(expectedVersion: number, tokens: Tokens): Promise<boolean> {
-    register(tokens);
+    await register(tokens);
     unsaved = { expectedVersion, tokens };
     const isFirst = await store.save(expectedVersion, tokens);
     unsaved = undefined;
@@ -129,9 +129,10 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
     return tokens;
   }
 
-  function register({ accessToken, refreshToken }: Tokens): void {
-    if (accessToken !== undefined) secrets.add(accessToken);
-    if (refreshToken !== undefined) secrets.add(refreshToken);
+  async function register({ accessToken, refreshToken }: Tokens): Promise<void> {
+    if (accessToken !== undefined) secrets.addPassing(accessToken);
+    if (refreshToken !== undefined) secrets.addPassing(refreshToken);
+    await secrets.prepare();
   }
 
   return {

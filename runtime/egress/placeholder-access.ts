@@ -100,6 +100,7 @@ export function createAnswerFilter(
       }
       const plain = isImage ? bytes : await unpack(bytes, maxResponseBytes);
       catchTokens(url, plain);
+      await placeholders.prepare();
       return placeholders.hideBytes(plain);
     },
     text: placeholders.hide,

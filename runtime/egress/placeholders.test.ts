@@ -12,7 +12,7 @@ import {
 import { type HttpEgress, http } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
-import { createSecretRegistry } from "../filter/secrets.ts";
+import { createSecretRegistry, runSecretLimits } from "../filter/secrets.ts";
 import type { HttpCall } from "../wire/http-call.ts";
 import { createHttpBroker } from "./http-broker.ts";
 import { createPlaceholders } from "./placeholders.ts";
@@ -27,7 +27,7 @@ function open(
   declared: { [Name in keyof HttpEgress]?: HttpEgress[Name] | undefined } = {},
   more: { readonly config?: JsonObject; readonly spec?: JsonObject } = {},
 ) {
-  const secrets = createSecretRegistry();
+  const secrets = createSecretRegistry(runSecretLimits);
   const placeholders = createPlaceholders(secrets);
   const broker = createHttpBroker({
     declaration: http({
@@ -414,5 +414,83 @@ describe("a token that the provider mints", () => {
     await using run = open(provider, { placeholders: { minted } });
     const asking = run.send({ path: `https://${tokenServerName}/token` });
     expect(await codeOf(asking)).toBe("RESPONSE_INVALID");
+  });
+});
+
+describe("what a connector or a provider could make of the search for secrets", () => {
+  const long = (length: number, seed: number) =>
+    Array.from({ length }, (_, index) => ((index * 31 + seed * 7919) % 36).toString(36)).join("");
+
+  test("a user name of the connector's own choice is not searched for, and its password is", async () => {
+    await using provider = await startProvider((request, response) =>
+      answerJson(response, 200, { echo: request.headers.authorization ?? null }),
+    );
+    await using run = open(provider);
+    const placeholder = run.placeholders.placeholderOf(secret);
+    for (let index = 0; index < 40; index++) {
+      const user = long(6_000 + (index % 3), index);
+      const { text } = await run.send({
+        headers: { authorization: basic(`${user}:${placeholder}`) },
+      });
+      expect(text).toContain("[redacted]");
+      const encoded = Buffer.from(`${user}:${secret}`).toString("base64");
+      expect(run.secrets.redactText(encoded.slice(-60))).toMatch(/^\[redacted\]=*$/);
+      expect(run.secrets.contains(Buffer.from(user))).toBe(false);
+    }
+  });
+
+  test("the header with a short password is searched for, since no part of it tells enough", async () => {
+    await using provider = await startProvider(ok);
+    await using run = open(provider);
+    const placeholder = run.placeholders.placeholderOf("p4ss");
+    await run.send({ headers: { authorization: basic(`somebody:${placeholder}`) } });
+    const encoded = Buffer.from("somebody:p4ss").toString("base64");
+    expect(run.secrets.redactText(`it was ${encoded}!`)).toBe("it was [redacted]!");
+  });
+
+  const minted = [{ url: `https://${tokenServerName}/token`, pointers: ["/token"] }];
+  test.each([
+    ["where it is declared", (token: string): JsonObject => ({ token })],
+    ["under the name of a secret", (token: string): JsonObject => ({ access_token: token })],
+  ])("a minted token longer than any of a login is refused %s", async (_, answer) => {
+    await using provider = await startProvider((_request, response) =>
+      answerJson(response, 200, answer(long(16 * 1024 + 1, 1))),
+    );
+    await using run = open(provider, { placeholders: { minted } });
+    const sent = run.send({ path: `https://${tokenServerName}/token` });
+    expect(await codeOf(sent)).toBe("RESPONSE_INVALID");
+  });
+
+  test("minted tokens without end stop the connector, not the host", async () => {
+    let count = 0;
+    await using provider = await startProvider((_request, response) =>
+      answerJson(response, 200, { token: long(10_000, ++count) }),
+    );
+    await using run = open(provider, { placeholders: { minted } });
+    const codes: unknown[] = [];
+    for (let index = 0; index < 12; index++)
+      codes.push(await codeOf(run.send({ path: `https://${tokenServerName}/token` })));
+    expect(codes.indexOf("CONNECTOR_PROTOCOL")).toBe(9);
+  });
+
+  test("a request in which a placeholder stands too often is refused", async () => {
+    await using provider = await startProvider(ok);
+    await using run = open(provider);
+    const placeholder = run.placeholders.placeholderOf(long(10_000, 3));
+    const body = { text: placeholder.repeat(400) };
+    expect(await codeOf(run.send({ method: "POST", body }))).toBe("CONNECTOR_PROTOCOL");
+    expect(provider.received).toEqual([]);
+  });
+
+  test("refresh tokens that replace each other are hidden, the older ones no longer", async () => {
+    const secrets = createSecretRegistry();
+    const placeholders = createPlaceholders(secrets);
+    const tokens = Array.from({ length: 60 }, (_, index) => `${index}-${long(4_000, index)}`);
+    const standing = placeholders.placeholderOf("the first refresh token");
+    for (const token of tokens) placeholders.rebind(standing, token);
+    await placeholders.prepare();
+    expect(placeholders.fill(standing)).toBe(tokens.at(-1));
+    expect(placeholders.hide(`x ${tokens.at(-2)}`)).toBe(`x ${standing}`);
+    expect(placeholders.secrets.length).toBeLessThan(12);
   });
 });

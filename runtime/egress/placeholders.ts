@@ -5,7 +5,7 @@
 import { randomInt } from "node:crypto";
 import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
-import { createSecretRegistry, type SecretRegistry } from "../filter/secrets.ts";
+import { createSecretRegistry, runSecretLimits, type SecretRegistry } from "../filter/secrets.ts";
 
 export interface PlaceholderRegistry {
   /**
@@ -14,11 +14,16 @@ export interface PlaceholderRegistry {
    * @throws CONNECTOR_PROTOCOL when there are more than a run can need
    */
   placeholderOf(secret: string): string;
+  /** Waits until the search for them is made. @see SecretRegistry.prepare */
+  prepare(): Promise<void>;
   /** From now on a placeholder stands for another secret; the one before stays hidden. */
   rebind(placeholder: string, secret: string): void;
   /** True when one of them stands in the text. */
   isIn(text: string): boolean;
-  /** The text with each placeholder replaced by its secret, as `encode` writes it there. */
+  /**
+   * The text with each placeholder replaced by its secret, as `encode` writes it there.
+   * @throws CONNECTOR_PROTOCOL when that is longer than any request
+   */
   fill(text: string, encode?: (secret: string) => string): string;
   /**
    * The text with each secret replaced by its placeholder, and what is left of it in another
@@ -34,7 +39,7 @@ export interface PlaceholderRegistry {
 
 /** @param secrets of the run: what leaves it shows neither secrets nor placeholders */
 export function createPlaceholders(secrets: SecretRegistry): PlaceholderRegistry {
-  const own = createSecretRegistry();
+  const own = createSecretRegistry(runSecretLimits);
   const placeholders = new Map<string, string>();
   const byPlaceholder = new Map<string, string>();
   let finder: RegExp | undefined;
@@ -56,13 +61,25 @@ export function createPlaceholders(secrets: SecretRegistry): PlaceholderRegistry
     return redacted;
   };
 
+  /** Secrets that a placeholder stands for no longer, oldest first. */
+  const replaced: string[] = [];
+  let replacedBytes = 0;
+
   const note = (placeholder: string, secret: string) => {
     placeholders.set(secret, placeholder);
     byPlaceholder.set(placeholder, secret);
-    for (const one of [secret, placeholder]) secrets.add(one);
-    own.add(secret);
     finder = undefined;
     hidden = undefined;
+  };
+  /** Hidden and searched for as long as any token that a newer one replaces. */
+  const retire = (secret: string) => {
+    replaced.push(secret);
+    replacedBytes += Buffer.byteLength(secret);
+    while (replacedBytes > budgets.passingTokens.together && replaced.length > 1) {
+      const oldest = replaced.shift() ?? "";
+      replacedBytes -= Buffer.byteLength(oldest);
+      if (byPlaceholder.get(placeholders.get(oldest) ?? "") !== oldest) placeholders.delete(oldest);
+    }
   };
 
   return {
@@ -79,15 +96,36 @@ export function createPlaceholders(secrets: SecretRegistry): PlaceholderRegistry
           problem: `it has been given more than ${count[0]} secrets and tokens`,
         });
       const placeholder = inventPlaceholder(secret);
+      for (const one of [secret, placeholder]) secrets.add(one);
+      own.add(secret);
       note(placeholder, secret);
       return placeholder;
     },
     rebind(placeholder, secret) {
-      if (byPlaceholder.get(placeholder) !== secret) note(placeholder, secret);
+      const before = byPlaceholder.get(placeholder);
+      if (before === secret) return;
+      secrets.addPassing(secret);
+      own.addPassing(secret);
+      note(placeholder, secret);
+      if (before !== undefined) retire(before);
+    },
+    async prepare() {
+      await secrets.prepare();
+      await own.prepare();
     },
     isIn: (text) => text.search(placeholdersFound()) !== -1,
-    fill: (text, encode = (secret) => secret) =>
-      text.replace(placeholdersFound(), (found) => encode(byPlaceholder.get(found) ?? found)),
+    fill(text, encode = (secret) => secret) {
+      let { length } = text;
+      return text.replace(placeholdersFound(), (found) => {
+        const secret = encode(byPlaceholder.get(found) ?? found);
+        length += secret.length - found.length;
+        if (length > budgets.filledRequest.bytes)
+          throw new ConnectorError("CONNECTOR_PROTOCOL", {
+            problem: `with its secrets a request is longer than ${budgets.filledRequest.bytes} bytes`,
+          });
+        return secret;
+      });
+    },
     hide: (text) => (own.contains(Buffer.from(text)) ? hide(text) : text),
     hideBytes: (bytes) => (own.contains(bytes) ? Buffer.from(hide(bytes.toString("utf8"))) : bytes),
   };

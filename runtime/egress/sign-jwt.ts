@@ -1,5 +1,6 @@
 /** Signs the JSON Web Tokens of a connector that has a placeholder in place of the key. */
 import { constants, createHmac, createPrivateKey, type KeyObject, sign } from "node:crypto";
+import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { isJsonObject, type JsonValue } from "../contract/json.ts";
 import { isJwtAlgorithm, type JwtAlgorithm, type UnsignedToken } from "../contract/jwt.ts";
@@ -24,9 +25,14 @@ export function createCallSigner(placeholders: PlaceholderRegistry | undefined):
     if (!placeholders) throw refused("this connector signs no tokens");
     const { standIn, ...token } = jwt;
     const known = JSON.stringify(token);
-    const placeholder =
-      signed.get(known) ?? placeholders.placeholderOf(signToken(jwt, placeholders.fill));
-    signed.set(known, placeholder);
+    let placeholder = signed.get(known);
+    if (placeholder === undefined) {
+      const made = signToken(jwt, placeholders.fill);
+      const { bytes } = budgets.token;
+      if (made.length > bytes) throw refused(`a signed token has at most ${bytes} characters`);
+      placeholder = placeholders.placeholderOf(made);
+      signed.set(known, placeholder);
+    }
     return JSON.parse(JSON.stringify(rest).replaceAll(standIn, placeholder)) as HttpCall;
   };
 }

@@ -6,6 +6,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { Batch } from "../contract/batch.ts";
+import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { redactBatch } from "./batches.ts";
 import { fold } from "./folding.ts";
@@ -76,6 +77,13 @@ export interface SecretLimits {
   /** Bytes of the tokens that replace each other; older ones are forgotten. */
   readonly passing: number;
 }
+
+/** The limits of a run. */
+export const runSecretLimits: SecretLimits = {
+  together: budgets.runSecrets.together,
+  short: budgets.runSecrets.count[0],
+  passing: budgets.passingTokens.together,
+};
 
 /** An empty registry. */
 export function createSecretRegistry(limits?: SecretLimits): SecretRegistry {

@@ -22,7 +22,7 @@ import type { Broker } from "../egress/broker.ts";
 import { configValue } from "../egress/config-field.ts";
 import { createBroker } from "../egress/create-broker.ts";
 import { createPlaceholders, type PlaceholderRegistry } from "../egress/placeholders.ts";
-import { createSecretRegistry, type SecretRegistry } from "../filter/secrets.ts";
+import { createSecretRegistry, runSecretLimits, type SecretRegistry } from "../filter/secrets.ts";
 import { sanitizeText } from "../filter/text.ts";
 import { type ParsedConfig, parseConfig, withSubstitutes } from "../spec/config.ts";
 import { egressFields, mustBeSecret } from "../spec/egress-fields.ts";
@@ -66,6 +66,19 @@ export interface Run {
   sanitizeError(error: unknown): ConnectorError;
 }
 
+/** @throws CONFIG_INVALID when they are too many: the connector is not at fault */
+function addConfigured(secrets: SecretRegistry, values: readonly string[]): void {
+  try {
+    for (const value of values) secrets.add(value);
+  } catch {
+    const [most] = budgets.runSecrets.count;
+    throw new ConnectorError("CONFIG_INVALID", {
+      path: "the document",
+      problem: `has more than ${most} secrets of less than ten characters`,
+    });
+  }
+}
+
 /**
  * Opens a run, hands it to `work`, and ends the worker and the broker whatever happens.
  * @throws CONNECTOR_INVALID, CONFIG_INVALID, BASE_URL_REFUSED before the connector has been asked
@@ -80,7 +93,7 @@ export async function withRun<T>(
 ): Promise<T> {
   const first = await parts.pool.take(connector, options.signal);
   const workers = [first];
-  const secrets = createSecretRegistry();
+  const secrets = createSecretRegistry(runSecretLimits);
   const emit = (event: HostEvent) => options.onEvent?.(event);
   /** Emits an event when the filter took a secret out. */
   const withRedactionEvent = <T>(where: string, filter: () => T, stream?: string): T => {
@@ -130,7 +143,7 @@ export async function withRun<T>(
     const manifest = parseManifest(first.manifest);
     const config = parseConfig(manifest, rawConfig, builtInName(connector));
     requireHidden(manifest, config);
-    for (const secret of config.secrets) secrets.add(secret);
+    addConfigured(secrets, config.secrets);
     const tokens = options.tokens ?? parts.tokens(connector, config.whole);
     const placeholders = hasPlaceholders(manifest) ? createPlaceholders(secrets) : undefined;
     const given = placeholders
@@ -158,6 +171,7 @@ export async function withRun<T>(
       limits: parts.limits,
       onDenied: (resource) => emit({ type: "denied", resource: sanitizeText(resource, secrets) }),
     });
+    await (placeholders ?? secrets).prepare();
     const used = broker;
     const isRead = (request: Omit<VerbRequest, "config">) => request.verb === "read";
     return await work({
