@@ -112,13 +112,19 @@ export async function createChangeRows(
     return true;
   };
 
-  const wholeBatch = (): Batch => {
-    try {
-      return decoder.batch();
-    } catch (error) {
-      throw withAdvice(error);
+  function* takeAll(): Generator<Batch> {
+    for (let at = 0; at < out.length; ) {
+      isFull = false;
+      at = decoder.take(out.bytes, at, out.length);
+      if (failure !== undefined) throw failure;
+      if (isFull || at >= out.length) {
+        if (decoder.rowCount > 0) yield decoder.batch();
+        decoder.clear();
+      } else throw malformed();
     }
-  };
+    out.clear();
+    rowCount = 0;
+  }
 
   const isSameAt = (one: Tuple, other: Tuple, place: number): boolean => {
     const length = one.lengths[place] ?? isNull;
@@ -149,17 +155,11 @@ export async function createChangeRows(
       }
     },
     *take() {
-      for (let at = 0; at < out.length; ) {
-        isFull = false;
-        at = decoder.take(out.bytes, at, out.length);
-        if (failure !== undefined) throw withAdvice(failure);
-        if (isFull || at >= out.length) {
-          if (decoder.rowCount > 0) yield wholeBatch();
-          decoder.clear();
-        } else throw malformed();
+      try {
+        yield* takeAll();
+      } catch (error) {
+        throw withAdvice(error);
       }
-      out.clear();
-      rowCount = 0;
     },
     keyOf: (tuple) =>
       keyPlaces.map((place, index) => {
