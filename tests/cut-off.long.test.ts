@@ -217,11 +217,11 @@ describe.skipIf(reason !== undefined)(
       await until("the middle", () => inTheMiddle("_svc_one_orders"));
       network.setLink(own.host, "down");
       const others = await Promise.all([start(1, options), start(2, options)]);
-      const end = await until(
+      const result = await until(
         "the end of the attempt that is cut off",
         async () => own.attempts[0],
       );
-      expect(end).toMatchObject({ attempt: 1, status: "cancelled" });
+      expect(result).toMatchObject({ attempt: 1, status: "cancelled" });
       await until("the end of the job", () => succeeded(job.job_id));
       await expectTakenOver(job.job_id);
       await expectTruth("_svc_one_orders");
@@ -249,9 +249,9 @@ describe.skipIf(reason !== undefined)(
         (await jobRow(api, job.job_id)).attempt === 2 ? true : undefined,
       );
       network.setLink(own.host, "up");
-      const end = await until("the end of the first attempt", async () => own.attempts[0]);
+      const result = await until("the end of the first attempt", async () => own.attempts[0]);
       // The destination has refused it, or it has seen first that its lease is another's.
-      expect([end.status, end.code ?? "OUTPUT_FENCED"]).toEqual([
+      expect([result.status, result.code ?? "OUTPUT_FENCED"]).toEqual([
         expect.stringMatching(/^(failed|cancelled)$/),
         "OUTPUT_FENCED",
       ]);
