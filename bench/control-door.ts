@@ -18,7 +18,7 @@ const rounds = 400;
 if (findPostgres() === undefined) throw new Error("No PostgreSQL server is installed.");
 await using postgres = await startPostgres();
 const { url } = await postgres.createDatabase();
-const limits = { read: 1e9, write: 1e9, provider: 1e9, stranger: 1e9 };
+const limits = { read: 1e9, write: 1e9, provider: 1e9, anonymous: 1e9 };
 await using control = await createControl({
   database: { url },
   keyring: createMemoryKeyring(),

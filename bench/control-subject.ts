@@ -45,7 +45,7 @@ async function startOurs() {
     log: silentLog,
     settings: {
       network: { approvedHosts: [hostname], allowNetworks: [] },
-      limits: { read: plenty, write: plenty, provider: plenty, stranger: plenty },
+      limits: { read: plenty, write: plenty, provider: plenty, anonymous: plenty },
     },
     seams: {
       ca,

@@ -57,7 +57,7 @@ export type ServiceMessage =
   | NetworkEvent;
 
 /** People who try things out are not slowed down. */
-const limits = { read: 6_000, write: 6_000, provider: 6_000, stranger: 6_000 };
+const limits = { read: 6_000, write: 6_000, provider: 6_000, anonymous: 6_000 };
 
 /** Whoever tries things out may come back to them. */
 const dayMs = 86_400_000;

@@ -133,9 +133,9 @@ describe("every operation", () => {
         expect(rows.some(({ text }) => text.includes(secret))).toBe(false);
 
       const path = `/approvals/${proposal.approval_id}`;
-      const stranger = { token: api.second.tokens.admin };
-      expect((await api.call("GET", path, stranger)).status).toBe(404);
-      expect((await api.call("POST", `${path}/approve`, stranger)).status).toBe(404);
+      const otherAdmin = { token: api.second.tokens.admin };
+      expect((await api.call("GET", path, otherAdmin)).status).toBe(404);
+      expect((await api.call("POST", `${path}/approve`, otherAdmin)).status).toBe(404);
       expect(await effectsOf(proposal.approval_id, operation)).toEqual([]);
 
       const [left, right] = await Promise.all([

@@ -282,7 +282,7 @@ describe("a flood", () => {
   beforeAll(async () => {
     api = await startTestControl({
       sandbox: "inline",
-      settings: { limits: { read: 3, write: 3, provider: 3, stranger: 3 } },
+      settings: { limits: { read: 3, write: 3, provider: 3, anonymous: 3 } },
     });
   });
   afterAll(() => api?.[Symbol.asyncDispose]());

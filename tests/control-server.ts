@@ -24,7 +24,7 @@ const control = await createControl({
   keyring: await openKeyring(options.keyFile, { create: true }),
   sandbox: "inline",
   log: silentLog,
-  settings: { limits: { read: 1e6, write: 1e6, provider: 1e6, stranger: 1e6 } },
+  settings: { limits: { read: 1e6, write: 1e6, provider: 1e6, anonymous: 1e6 } },
 });
 const server = createServer(control);
 await server.listen({ port: 0, host: "127.0.0.1" });

@@ -42,7 +42,7 @@ export const plentyOfRequests = {
   read: 100_000,
   write: 100_000,
   provider: 100_000,
-  stranger: 100_000,
+  anonymous: 100_000,
 };
 
 /** @param options seams and settings as createControl takes them */

@@ -94,3 +94,32 @@ describe.each(["runtime", "control", "conformance"])("a name in %s", (unit) => {
     expect(several).toEqual([]);
   });
 });
+
+/** Words of a private English: what stands for each is in the field's own. */
+const retired =
+  /^(told|tells?|telling)$|^tells?[A-Z]|^told[A-Z]|[a-z](Told|Tell|Telling)$|[sS]tranger|^(Written|Look|Side|Tried|Fitted|Covered|Filled|Placed|Held|Derived|Asked)$|^(Manifest|Image|Connector)Facts$|[a-z]_facts$/;
+/** Facts are the outbox of events: what has happened, in the table of that name. */
+const kept = new Set(["event_facts"]);
+
+/** The identifiers of a source that are retired words, each once, and where it comes first. */
+function retiredIn({ file, code }: Source): string[] {
+  if (!/told|tell|stranger|_facts|Facts|Written|Look|Side|[A-Z]\w+(ed|eld)\b/i.test(code))
+    return [];
+  const found = new Map<string, string>();
+  const visit = (node: unknown): void => {
+    if (typeof node !== "object" || node === null) return;
+    const { type, name, start } = node as { type?: string; name?: unknown; start?: number };
+    if (/^(JSX)?Identifier$/.test(type ?? "") && typeof name === "string")
+      if (retired.test(name) && !kept.has(name) && !found.has(name))
+        found.set(name, `${file}:${code.slice(0, start).split("\n").length}: ${name}`);
+    for (const child of Object.values(node)) if (typeof child === "object") visit(child);
+  };
+  visit(parseSync(file, code).program);
+  return [...found.values()];
+}
+
+test.each(units)("identifiers in %s are the field's words", (unit) => {
+  // The generated types of the API say what its documents say.
+  const sources = sourcesOf(unit).filter(({ file }) => file !== "console/api/schema.ts");
+  expect(sources.flatMap(retiredIn)).toEqual([]);
+});

@@ -25,6 +25,7 @@ import { headerRules } from "./headers.ts";
 import { type ImageReference, openImageSubject } from "./image-subject.ts";
 import { toInteraction } from "./interactions.ts";
 import { createKnownSecrets } from "./known-secrets.ts";
+import { orphanedRecordings } from "./orphaned-recordings.ts";
 import { placeholderPattern } from "./placeholders.ts";
 import { versionInUrls } from "./provider-version.ts";
 import { createPseudonyms } from "./pseudonyms.ts";
@@ -32,7 +33,6 @@ import { RecordingError } from "./recording-error.ts";
 import { createRedactor, type Redactor } from "./redactor.ts";
 import { outcomeOf, type RecordingDraft } from "./replay.ts";
 import { type FixtureLeak, findLeaks } from "./scan.ts";
-import { strangersIn } from "./strangers.ts";
 import type { RecordedSubject } from "./subject.ts";
 import { toRecordedRun } from "./verbs.ts";
 import { writeAll } from "./write.ts";
@@ -163,23 +163,23 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
     { name: "answers.yaml", text: formatYaml(answers) },
     { name: "baseline.yaml", text: formatYaml(baseline) },
   ]);
-  const strangers = await strangersIn(options.folder, live.catalog);
+  const orphaned = await orphanedRecordings(options.folder, live.catalog);
   return {
     files: recordings.map(toSummary),
     redactions: redactor.applied,
-    notices: [...live.notices, ...afterwards(version, strangers)],
+    notices: [...live.notices, ...afterwards(version, orphaned)],
   };
 }
 
 /** The steps that are left for the author. */
-const afterwards = (version: string | undefined, strangers: readonly string[]) => [
+const afterwards = (version: string | undefined, orphaned: readonly string[]) => [
   ...(version === undefined
     ? [
         "The URLs do not say of which version the provider's API is: record again with --provider-version V.",
       ]
     : []),
-  ...(strangers.length > 0
-    ? [`Recordings of streams that the connector does not have: remove ${strangers.join(", ")}.`]
+  ...(orphaned.length > 0
+    ? [`Recordings of streams that the connector does not have: remove ${orphaned.join(", ")}.`]
     : []),
 ];
 

@@ -28,12 +28,12 @@ export default defineRule({
     for (const { recording, observation } of await lab.golden()) {
       const { status, error } = recording.outcome;
       report.checked(recording.name);
-      const stranger = recording.run.streams
+      const unselected = recording.run.streams
         ?.map(streamLabel)
         .find((label) => !lab.streams.some((stream) => stream.label === label));
-      if (stranger !== undefined) {
+      if (unselected !== undefined) {
         report.fail(
-          `${recording.name}.yaml is a recording of ${stranger}, a stream that the connector does not have: remove the file, or rename the stream in it.`,
+          `${recording.name}.yaml is a recording of ${unselected}, a stream that the connector does not have: remove the file, or rename the stream in it.`,
         );
         continue;
       }

@@ -23,9 +23,9 @@ import { takePollution } from "./schema-06.prototype-pollution.ts";
 export const otherTypes: ValuePlan = {
   name: "another type",
   mayBeRefused: true,
-  count: (field) => strangersOf(field).length,
+  count: (field) => foreignValuesOf(field).length,
   caseAt(field, n) {
-    const all = strangersOf(field);
+    const all = foreignValuesOf(field);
     const value = all[n % all.length];
     return {
       text: toText(value),
@@ -73,14 +73,14 @@ function isEnumeration({ values, isKey, isCursor, isRequested }: RowField): bool
   );
 }
 
-const strangers = [{ nested: { value: "other" } }, 12345, "twelve", true, ["a", "b"]] as const;
+const foreignValues = [{ nested: { value: "other" } }, 12345, "twelve", true, ["a", "b"]] as const;
 
-function strangersOf(field: RowField): readonly unknown[] {
+function foreignValuesOf(field: RowField): readonly unknown[] {
   const { values, isRequested, types } = field;
   if (isRequested || values.length === 0 || types.length === 0) return [];
   const isText = types.includes("string");
   const isTime = isText && !field.admits("twelve");
-  return strangers.filter((value) => {
+  return foreignValues.filter((value) => {
     if (field.admits(value)) return false;
     // A list may be joined, a number be a time, true be one: what comes out then is a choice, not
     // an accident.

@@ -63,10 +63,10 @@ export function arrivals(column: CursorColumn, canHaveNews: boolean): Arrival[] 
     return {
       name: `${row} comes ${place}${place === "between" ? " new ones" : ""}${isResumed ? ", in a read from the final state" : ""}`,
       isResumed,
-      changes: withStranger(column, oddity, place, hasNews),
+      changes: withOddRow(column, oddity, place, hasNews),
       others: place === "alone" ? undefined : hasNews ? withNews(column) : {},
       fromTheBeginning:
-        isResumed && isUndated ? withStranger(column, oddity, "last", false) : undefined,
+        isResumed && isUndated ? withOddRow(column, oddity, "last", false) : undefined,
     };
   };
   const both = [false, true].flatMap((isResumed) => [
@@ -114,7 +114,7 @@ const kindMark = "conformance_new_kind";
 /** A row like the others comes last: it shows the key of odd ones. */
 export function withOrdinary(column: CursorColumn): ProviderChanges {
   const newest = latest(column.listing.rows.map((row) => cursorOf(row, column)));
-  return withStranger(column, { cursor: newest }, "last", false);
+  return withOddRow(column, { cursor: newest }, "last", false);
 }
 
 /** True when the odd row stands in an answer: the provider may have kept it back by its date. */
@@ -153,7 +153,7 @@ const newerMs = 86_400_000;
 export const newsClockShiftMs = 5 * newerMs;
 
 /** One more row, which no filter of the provider keeps back. */
-function withStranger(
+function withOddRow(
   column: CursorColumn,
   oddity: Oddity,
   place: Place,
@@ -174,13 +174,13 @@ function withStranger(
       const rows = news?.rows?.(listing, recorded, requestCount) ?? recorded;
       const odd = copy(recorded.at(-1) ?? column.listing.rows.at(-1));
       // Once: listings of several parents would give it as often.
-      const strangers = odd && listing === column.listing ? [odd] : [];
-      if (place === "alone") return strangers;
+      const oddRows = odd && listing === column.listing ? [odd] : [];
+      if (place === "alone") return oddRows;
       if (place === "between" && hasNews && listing === column.listing) {
         const at = directionOf(column) === "descending" ? 1 : rows.length - 1;
-        return [...rows.slice(0, at), ...strangers, ...rows.slice(at)];
+        return [...rows.slice(0, at), ...oddRows, ...rows.slice(at)];
       }
-      return place === "last" ? [...rows, ...strangers] : [...strangers, ...rows];
+      return place === "last" ? [...rows, ...oddRows] : [...oddRows, ...rows];
     }),
     answer: (answer, listing) =>
       column.listings.includes(listing)

@@ -63,7 +63,7 @@ export interface schemas {
   ConnectorList: { items: (schemas["Connector"])[]; next_cursor: string | null; has_more: boolean };
   ConnectorListResponse: { request_id: schemas["RequestId"]; data: schemas["ConnectorList"] };
   ConnectorType: "source" | "destination" | "row_destination";
-  ConnectorWithStreams: { connector_id: string; name: string; type: schemas["ConnectorType"]; category: schemas["ConnectorCategory"]; auth_types: (schemas["AuthType"])[]; release_stage: schemas["ReleaseStage"]; supports: schemas["ConnectorFeatures"]; added: boolean; enabled: boolean; documentation_url: string | null; streams_preview: (schemas["StreamPreview"])[]; limits: { max_tables: number }; manifest: string | null; manifest_facts: schemas["ManifestFacts"] | null; source_image: string | null; allowed_hosts: (string)[] | null; image_facts: schemas["ImageFacts"] | null; conformance: schemas["ConformanceSummary"] | null; version: schemas["Version"] | null };
+  ConnectorWithStreams: { connector_id: string; name: string; type: schemas["ConnectorType"]; category: schemas["ConnectorCategory"]; auth_types: (schemas["AuthType"])[]; release_stage: schemas["ReleaseStage"]; supports: schemas["ConnectorFeatures"]; added: boolean; enabled: boolean; documentation_url: string | null; streams_preview: (schemas["StreamPreview"])[]; limits: { max_tables: number }; manifest: string | null; manifest_metadata: schemas["ManifestMetadata"] | null; source_image: string | null; allowed_hosts: (string)[] | null; image_metadata: schemas["ImageMetadata"] | null; conformance: schemas["ConformanceSummary"] | null; version: schemas["Version"] | null };
   ConnectorWithStreamsResponse: { request_id: schemas["RequestId"]; data: schemas["ConnectorWithStreams"] };
   CreateConnectorReportRequest: { report: schemas["KitReport"] };
   CreateConnectorRequest: { name: string; manifest?: string | undefined; source_image?: string | undefined; allowed_hosts?: (string)[] | undefined };
@@ -146,7 +146,7 @@ export interface schemas {
   GetConnectorSpecResult: { connector_id: string; spec_version: string; connection_specification: Record<string, unknown>; secret_fields: (string)[]; auth: { type: schemas["AuthType"]; start_path: string | null; account_fields: (string)[] } };
   GetMeResponse: { request_id: schemas["RequestId"]; data: schemas["GetMeResult"] };
   GetMeResult: { user_id: string; email: string; name: string; default_workspace_id: string | null; session: { session_id: string; client: schemas["Client"]; expires_at: string }; scopes: (schemas["Scope"])[]; memberships: ({ workspace_id: string; role: schemas["Role"] })[]; has_more_memberships: boolean; instance: schemas["AdministeredInstance"] | null };
-  ImageFacts: { updated_at: string; reaches: (string)[]; exposed_secrets: (string)[] };
+  ImageMetadata: { updated_at: string; reaches: (string)[]; exposed_secrets: (string)[] };
   Invitation: { invitation_id: string; workspace_id: string; email: string; role: schemas["Role"]; status: schemas["InvitationStatus"]; inviter_user_id: string; delivery: schemas["InvitationDelivery"]; directly_added: boolean; created_at: string; expires_at: string };
   InvitationDelivery: "pending" | "sent" | "kept" | "failed";
   InvitationList: { items: (schemas["Invitation"])[]; next_cursor: string | null; has_more: boolean };
@@ -165,7 +165,7 @@ export interface schemas {
   JobType: "sync" | "reset" | "refresh" | "clear";
   JobWithParts: { job_id: string; workspace_id: string; kind: schemas["JobKind"]; pipeline_id: string | null; connection_id: string | null; activation_id: string | null; job_type: schemas["JobType"]; status: schemas["JobStatus"]; trigger: schemas["Trigger"]; attempt: number; next_attempt_at: string | null; cancel_requested: boolean; records_read: number; records_synced: number; records_deleted: number; bytes_synced: number; replication_lag_bytes: number | null; failure: schemas["Failure"] | null; created_at: string; started_at: string | null; ended_at: string | null; updated_at: string; attempts?: (schemas["JobAttempt"])[] | undefined; stream_stats?: (schemas["StreamStats"])[] | undefined };
   JobWithPartsResponse: { request_id: schemas["RequestId"]; data: schemas["JobWithParts"] };
-  KeptConnector: { connector_id: string; name: string; spec_version: string; secret_fields: (string)[]; manifest_facts: schemas["ManifestFacts"] | null; source_image: string | null; image_facts: schemas["ImageFacts"] | null; version: schemas["Version"] };
+  KeptConnector: { connector_id: string; name: string; spec_version: string; secret_fields: (string)[]; manifest_metadata: schemas["ManifestMetadata"] | null; source_image: string | null; image_metadata: schemas["ImageMetadata"] | null; version: schemas["Version"] };
   KeptConnectorResponse: { request_id: schemas["RequestId"]; data: schemas["KeptConnector"] };
   KeptReport: { connector_id: string; verdict: schemas["ConformanceVerdict"] };
   KeptReportResponse: { request_id: schemas["RequestId"]; data: schemas["KeptReport"] };
@@ -181,7 +181,7 @@ export interface schemas {
   MadeInvitationResponse: { request_id: schemas["RequestId"]; data: schemas["MadeInvitation"] };
   MadeJob: { job: { job_id: string; pipeline_id: string; connection_id: string; status: schemas["JobStatus"]; created_at: string } };
   MadeJobOrApprovalResponse: { request_id: schemas["RequestId"]; data: schemas["MadeJob"] | schemas["Approval"] };
-  ManifestFacts: { digest: string; updated_at: string; reaches: (string)[]; missing_streams: (schemas["MissingStream"])[] };
+  ManifestMetadata: { digest: string; updated_at: string; reaches: (string)[]; missing_streams: (schemas["MissingStream"])[] };
   Mapping: { from: string; to: string; isPrimaryIdentifier: boolean };
   MappingInput: { from: string; to: string; isPrimaryIdentifier?: boolean | undefined };
   Member: { member_id: string | null; invitation_id: string | null; user_id: string | null; email: string; name: string | null; role: schemas["Role"]; status: schemas["MemberStatus"]; joined_at: string | null; last_active_at: string | null; version?: schemas["Version"] | undefined };

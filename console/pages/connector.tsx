@@ -33,7 +33,7 @@ export default function ConnectorPage({ id }: { readonly id: string }) {
           </Head>
           <div className="stack">
             <div className="columns">
-              <Facts connector={connector} />
+              <Metadata connector={connector} />
               <Streams connector={connector} />
             </div>
             {connector.added ? <Conformance connector={connector} /> : null}
@@ -95,7 +95,7 @@ function Remove({ connector }: { readonly connector: Connector }) {
   );
 }
 
-function Facts({ connector }: { readonly connector: Connector }) {
+function Metadata({ connector }: { readonly connector: Connector }) {
   const {
     type,
     category,
@@ -103,14 +103,14 @@ function Facts({ connector }: { readonly connector: Connector }) {
     release_stage: stage,
     documentation_url: url,
   } = connector;
-  const facts: readonly (readonly [name: string, value: ReactNode])[] = [
+  const entries: readonly (readonly [name: string, value: ReactNode])[] = [
     ["Kind", spoken(type)],
     ["For", spoken(category)],
     ["Stage", stage === "ga" ? "Stable" : spoken(stage)],
     ["From", connector.added ? "Added to this instance" : "Comes with svc"],
     ["Login", types.map(spoken).join(", ")],
-    ...factsOfManifest(connector),
-    ...factsOfImage(connector),
+    ...metadataOfManifest(connector),
+    ...metadataOfImage(connector),
     ["Id", <code key="id">{connector.connector_id}</code>],
     ...(url === null || !/^https:/.test(url)
       ? []
@@ -132,7 +132,7 @@ function Facts({ connector }: { readonly connector: Connector }) {
         </Alert>
       )}
       <dl className="facts">
-        {facts.map(([name, value]) => (
+        {entries.map(([name, value]) => (
           <div key={name} style={{ display: "contents" }}>
             <dt>{name}</dt>
             <dd>
@@ -145,29 +145,29 @@ function Facts({ connector }: { readonly connector: Connector }) {
   );
 }
 
-function factsOfManifest({ manifest_facts: facts }: Connector) {
-  if (facts === null) return [];
+function metadataOfManifest({ manifest_metadata: metadata }: Connector) {
+  if (metadata === null) return [];
   return [
-    ["Requests go to", facts.reaches.join(", ")],
-    ["Changed", <Ago key="at" at={facts.updated_at} />],
-    ["Digest", <code key="digest">{facts.digest}</code>],
+    ["Requests go to", metadata.reaches.join(", ")],
+    ["Changed", <Ago key="at" at={metadata.updated_at} />],
+    ["Digest", <code key="digest">{metadata.digest}</code>],
   ] as const;
 }
 
-function factsOfImage({ source_image: image, image_facts: facts }: Connector) {
-  if (facts === null) return [];
-  const { exposed_secrets: exposed } = facts;
+function metadataOfImage({ source_image: image, image_metadata: metadata }: Connector) {
+  if (metadata === null) return [];
+  const { exposed_secrets: exposed } = metadata;
   return [
     ...(image === null ? [] : [["Image", <code key="image">{image}</code>] as const]),
-    ["Requests go to", facts.reaches.join(", ")],
-    ["Changed", <Ago key="at" at={facts.updated_at} />],
+    ["Requests go to", metadata.reaches.join(", ")],
+    ["Changed", <Ago key="at" at={metadata.updated_at} />],
     ["Secrets that it sees", exposed.length === 0 ? "None" : exposed.join(", ")],
   ] as const;
 }
 
 function Streams({ connector }: { readonly connector: Connector }) {
-  const { streams_preview: streams, manifest_facts: facts, type } = connector;
-  const missing = facts?.missing_streams ?? [];
+  const { streams_preview: streams, manifest_metadata: metadata, type } = connector;
+  const missing = metadata?.missing_streams ?? [];
   if (type !== "source") return null;
   return (
     <section className="stack" style={{ alignContent: "start" }}>

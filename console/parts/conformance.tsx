@@ -155,7 +155,7 @@ function Drawn({ report }: { readonly report: Report }) {
           </summary>
           <ul className="plain">
             {rules.map((rule) => (
-              <Tried key={rule.id} rule={rule} />
+              <RuleResult key={rule.id} rule={rule} />
             ))}
           </ul>
         </details>
@@ -164,7 +164,7 @@ function Drawn({ report }: { readonly report: Report }) {
   );
 }
 
-function Tried({ rule }: { readonly rule: TriedRule }) {
+function RuleResult({ rule }: { readonly rule: TriedRule }) {
   const { id, level, title, why, fix, reason, problems, problem_count: count, result } = rule;
   const { isUrgent, color } = resultWords[result];
   const more = count - problems.length;

@@ -1,5 +1,5 @@
 /** The stored form of a request that was proposed, and the request made from it again. */
-import type { Held, Operation, OperationInput } from "../contract/operation.ts";
+import type { HeldData, Operation, OperationInput } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
 import type { Vault } from "../vault/vault.ts";
@@ -29,7 +29,7 @@ export function toPayload(
   { id, workspace_id }: Pick<ApprovalRow, "id" | "workspace_id">,
   operation: Operation,
   input: ProposableInput,
-  held: Held | undefined,
+  held: HeldData | undefined,
 ): { readonly payload: KeptPayload; readonly secrets: readonly unknown[] } {
   const secretFields = operation.effect === "write" ? (operation.secretFields ?? []) : [];
   const { body, places, values } = held

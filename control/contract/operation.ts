@@ -202,7 +202,7 @@ export interface StreamItem<Data> {
 }
 
 /** The items found at one look. */
-export interface Look<Data> {
+export interface LookResult<Data> {
   readonly items: readonly StreamItem<Data>[];
   /** Nothing follows any more. */
   readonly isOver: boolean;
@@ -232,7 +232,7 @@ export interface StreamOperation<
     ctx: OperationContext,
     input: InputOf<P, Q, TObject>,
     lastEventId: string | undefined,
-  ): Promise<() => Promise<Look<Static<D>>>>;
+  ): Promise<() => Promise<LookResult<Static<D>>>>;
 }
 
 /** Asks a provider, and changes nothing. A proposal of it can be made all the same. */
@@ -268,13 +268,17 @@ export interface Hold<Input, D extends TObject, Prepared> {
     ctx: OperationContext,
     input: Input,
     prepared: Prepared,
-  ): Promise<Held>;
+  ): Promise<HeldData>;
   /** Approved: it can be used from now on. @throws what `commit` would throw */
-  apply(tx: Transaction<Tables>, ctx: OperationContext, held: Held): Promise<Outcome<Static<D>>>;
+  apply(
+    tx: Transaction<Tables>,
+    ctx: OperationContext,
+    held: HeldData,
+  ): Promise<Outcome<Static<D>>>;
   /** Rejected, withdrawn or expired: it never can. Asks nobody. */
-  discard(tx: Transaction<Tables>, services: Services, held: Held, now: Date): Promise<void>;
+  discard(tx: Transaction<Tables>, services: Services, held: HeldData, now: Date): Promise<void>;
 }
-export type Held = { readonly [name: string]: string | number | boolean | null };
+export type HeldData = { readonly [name: string]: string | number | boolean | null };
 
 /**
  * Changes something, in three steps. Everything that takes long or asks others is in `prepare`;
@@ -318,7 +322,7 @@ export interface WriteOperation<
    * the answer any more.
    */
   readonly mustFinish?: true | undefined;
-  /** For what cannot wait for a decision: `prepare` and `keep` run when it is proposed. */
+  /** For what cannot wait for a decision: `prepare` and `stage` run when it is proposed. */
   readonly hold?: Hold<InputOf<P, Q, B>, D, Prepared> | undefined;
   /** Properties of the body that hold secrets, as dotted paths: a proposal keeps them sealed. */
   readonly secretFields?: readonly string[] | undefined;

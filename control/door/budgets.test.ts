@@ -11,8 +11,8 @@ import {
 import { operations } from "../operations/index.ts";
 
 /** Each tells its budget by its size. */
-const limits = { read: 4_000, write: 3_000, provider: 2_000, stranger: 1_000 };
-const budgets = { 4000: "read", 3000: "write", 2000: "provider", 1000: "stranger" };
+const limits = { read: 4_000, write: 3_000, provider: 2_000, anonymous: 1_000 };
+const budgets = { 4000: "read", 3000: "write", 2000: "provider", 1000: "anonymous" };
 
 describe("only what asks a provider is paid from its budget", () => {
   let api: TestControl;

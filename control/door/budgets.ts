@@ -5,7 +5,7 @@ import type { Budget } from "../services/settings.ts";
 
 /** The budget that every call of an operation is paid from. */
 export const budgetOf = ({ access, effect }: Operation): Budget =>
-  access === "open" ? "stranger" : effect === "write" ? "write" : "read";
+  access === "open" ? "anonymous" : effect === "write" ? "write" : "read";
 
 /**
  * Whether a call asks somebody else now, and is paid from that budget too. A proposal does where

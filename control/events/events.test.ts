@@ -472,8 +472,8 @@ describe("a webhook endpoint", () => {
     expect((await api.call("PATCH", path, asAgent)).status).toBe(202);
     expect(await statusOf(api.second.tokens.admin, "GET")).toBe(404);
     expect(await statusOf(api.second.tokens.admin, "PATCH")).toBe(404);
-    const { admin: stranger } = api.second.tokens;
-    expect((await api.call("DELETE", path, { token: stranger })).status).toBe(404);
+    const { admin: otherAdmin } = api.second.tokens;
+    expect((await api.call("DELETE", path, { token: otherAdmin })).status).toBe(404);
     expect(await statusOf(admin, "PATCH")).toBe(200);
     expect((await api.call("DELETE", path)).status).toBe(200);
     expect((await api.call("GET", path)).status).toBe(404);

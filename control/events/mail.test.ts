@@ -124,12 +124,12 @@ test("a name with a line break, or of a header, stays in its line", async () => 
 });
 
 test("only active members of the workspace can be chosen", async () => {
-  const stranger = await api.db
+  const otherUser = await api.db
     .selectFrom("memberships")
     .select("id")
     .where("workspace_id", "=", api.second.id)
     .executeTakeFirstOrThrow();
-  expect(await choose({ member_ids: [stranger.id] })).toMatchObject({
+  expect(await choose({ member_ids: [otherUser.id] })).toMatchObject({
     status: 422,
     body: { details: { errors: [{ path: "member_ids.0" }] } },
   });

@@ -43,7 +43,7 @@ export function addConsoleSession(server: FastifyInstance, control: Control): vo
 
   server.post(sessionPath, guarded, async (request, reply) => {
     // Whoever tries secrets pays for each, as strangers do.
-    const limits = await services.limiter.take("stranger", request.ip, services.clock.now());
+    const limits = await services.limiter.take("anonymous", request.ip, services.clock.now());
     const before = await signedIn(control, request);
     const session = await start(control, request);
     const caller = await callerOf(control, request, session.token);
@@ -58,7 +58,7 @@ export function addConsoleSession(server: FastifyInstance, control: Control): vo
   });
 
   server.post(linkPath, guarded, async (request, reply) => {
-    const limits = await services.limiter.take("stranger", request.ip, services.clock.now());
+    const limits = await services.limiter.take("anonymous", request.ip, services.clock.now());
     const email = textOf(request, "email");
     if (email === undefined) throw refuseField("validation_failed", "email", "is missing");
     // Nobody learns from the answer, or from how long it takes, who has an account.

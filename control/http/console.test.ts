@@ -335,7 +335,7 @@ describe("the console's session", () => {
 
   test("who tries secrets is slowed down", async () => {
     await using strict = await startTestControl({
-      settings: { limits: { read: 9, write: 9, provider: 9, stranger: 3 } },
+      settings: { limits: { read: 9, write: 9, provider: 9, anonymous: 3 } },
     });
     const statuses: number[] = [];
     for (let index = 0; index < 5; index += 1) {

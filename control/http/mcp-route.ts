@@ -118,7 +118,7 @@ async function authenticate(control: Control, request: FastifyRequest): Promise<
     });
   } catch (error) {
     if (!(error instanceof ControlError) || error.reason !== "unauthenticated") throw error;
-    await services.limiter.take("stranger", request.ip, services.clock.now());
+    await services.limiter.take("anonymous", request.ip, services.clock.now());
     const metadata = `${originOf(request, services.settings.publicUrl)}${metadataPath}`;
     const challenge = `Bearer realm="svc", resource_metadata="${metadata}", scope="control:read control:write"`;
     throw new ControlError("unauthenticated", {}, { "www-authenticate": challenge });

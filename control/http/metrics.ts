@@ -72,7 +72,7 @@ async function requireAdministrator(control: Control, request: FastifyRequest): 
     userAgent: null,
   };
   const caller = await control.authenticate(facts).catch(async (error: unknown) => {
-    await services.limiter.take("stranger", request.ip, services.clock.now());
+    await services.limiter.take("anonymous", request.ip, services.clock.now());
     throw error;
   });
   await services.limiter.take("read", caller.session.id, services.clock.now());

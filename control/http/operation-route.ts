@@ -95,7 +95,7 @@ async function callerOf(
         });
   } catch (error) {
     if (!(error instanceof ControlError)) throw error;
-    const limits = await services.limiter.take("stranger", request.ip, services.clock.now());
+    const limits = await services.limiter.take("anonymous", request.ip, services.clock.now());
     throw new ControlError(error.reason, error.details, { ...error.headers, ...limits });
   }
 }

@@ -94,7 +94,7 @@ async function identify(
   const consoleToken = consoleTokenOf(request, control.services.settings.publicUrl);
   const facts = { ...factsOf(request), consoleToken, client: undefined };
   return await control.authenticate(facts).catch(async () => {
-    await control.services.limiter.take("stranger", request.ip, control.services.clock.now());
+    await control.services.limiter.take("anonymous", request.ip, control.services.clock.now());
     return undefined;
   });
 }

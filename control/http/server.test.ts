@@ -449,7 +449,7 @@ describe("limits", () => {
   test("over the budget is 429 with the time to wait; other tokens and strangers have their own", async () => {
     await using api = await startTestControl({
       sandbox: "inline",
-      settings: { limits: { read: 2, write: 2, provider: 2, stranger: 2 } },
+      settings: { limits: { read: 2, write: 2, provider: 2, anonymous: 2 } },
     });
     await api.call("GET", "/sources");
     expect((await api.call("GET", "/sources")).headers["x-ratelimit-remaining"]).toBe("0");

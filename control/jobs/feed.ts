@@ -1,7 +1,7 @@
 /** The events of a job, for who watches it: each look tells what has changed since the last. */
 import { type Static, Type } from "typebox";
 import type { JobRow } from "../contract/job.ts";
-import type { Look, StreamItem } from "../contract/operation.ts";
+import type { LookResult, StreamItem } from "../contract/operation.ts";
 import { OneOf, StrictObject } from "../contract/schemas.ts";
 import type { Db } from "../store/database.ts";
 import {
@@ -47,7 +47,7 @@ export function watchJob(
   db: Db,
   find: () => Promise<JobRow>,
   afterIndex: number,
-): () => Promise<Look<JobEvent>> {
+): () => Promise<LookResult<JobEvent>> {
   let index = afterIndex;
   let jobText: string | undefined;
   const sentAttempts = new Map<string, string>();

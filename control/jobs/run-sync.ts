@@ -39,7 +39,7 @@ export const createSyncRunner =
     if (attempt.job.job_type === "clear") return await runClear(attempt);
     // Who fails: what is asked of the source until the destination is opened, or the other way
     // round.
-    const failing: Side = { origin: "source" };
+    const failing: FailureOrigin = { origin: "source" };
     try {
       const parts = await openParts(attempt);
       const { source } = parts;
@@ -80,7 +80,7 @@ export const createSyncRunner =
   };
 
 interface Round {
-  readonly failing: Side;
+  readonly failing: FailureOrigin;
   readonly facts: Ends;
   readonly hashKey: ReadRequest["hashKey"];
   /** How long changes may be waited for; undefined: it is the first round. */
@@ -118,7 +118,7 @@ async function bring(
 /** Ids of the connectors, for metrics and traces. */
 type Ends = LabelsOf<"svc_rows_committed_total">;
 
-interface Side {
+interface FailureOrigin {
   origin: Failure["origin"];
 }
 
@@ -218,7 +218,7 @@ async function read(
 function observe(
   sink: DestinationSink,
   { progress, services: { telemetry } }: JobAttempt,
-  failing: Side,
+  failing: FailureOrigin,
   facts: Ends,
   followed: ReadonlySet<string>,
 ): Sink {
@@ -278,7 +278,7 @@ async function conclude(
     summary,
     comparison,
   }: { readonly summary: ReadSummary | undefined; readonly comparison: Comparison },
-  { origin }: Side,
+  { origin }: FailureOrigin,
 ): Promise<AttemptResult> {
   const { services, progress } = attempt;
   const { db } = services.database;

@@ -3,7 +3,7 @@
  * be connected again.
  */
 import type { JsonObject, Tokens } from "svc-connectors/host";
-import type { Held, OperationContext } from "../contract/operation.ts";
+import type { HeldData, OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { type CredentialRow, lockLiving } from "../credentials/rows.ts";
 import { fingerprintOf, replaceSecret, storeCredential } from "../credentials/store.ts";
@@ -55,7 +55,7 @@ export async function stageAccount(
   tx: Db,
   ctx: StoreContext,
   account: ConnectedAccount,
-): Promise<Held> {
+): Promise<HeldData> {
   if (account.credentialId !== null)
     requireReconnectable(await lockLiving(tx, ctx.workspaceId, account.credentialId));
   const row = await storeNew(tx, ctx, account, "pending_approval");
@@ -72,7 +72,11 @@ export async function stageAccount(
  * Approved: it becomes active, or takes the place of what was connected before.
  * @throws as {@link storeAccount}
  */
-export async function applyAccount(tx: Db, ctx: StoreContext, held: Held): Promise<CredentialRow> {
+export async function applyAccount(
+  tx: Db,
+  ctx: StoreContext,
+  held: HeldData,
+): Promise<CredentialRow> {
   const { services, workspaceId, now } = ctx;
   const waiting = await lockLiving(tx, workspaceId, String(held.credential_id));
   if (waiting.status !== "pending_approval")
@@ -109,7 +113,7 @@ export async function applyAccount(tx: Db, ctx: StoreContext, held: Held): Promi
 export async function discardAccount(
   tx: Db,
   { vault }: Pick<Services, "vault">,
-  held: Held,
+  held: HeldData,
   now: Date,
 ): Promise<void> {
   const id = String(held.credential_id);

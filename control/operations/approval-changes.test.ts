@@ -140,10 +140,10 @@ describe("what a proposal would change", () => {
   test("of a deletion still says what was deleted, once it is gone", async () => {
     const request = await arrange("source.delete");
     const id = await propose(operationOf("source.delete"), request);
-    const told = await changesOf(id, request);
+    const before = await changesOf(id, request);
     expect((await approve(id, request)).body.data.status).toBe("executed");
     const later = await changesOf(id, request);
-    expect(later.changes).toEqual(told.changes);
+    expect(later.changes).toEqual(before.changes);
     expect(later.changes).toContainEqual(
       expect.objectContaining({ path: ["name"], change: "remove", before: expect.any(String) }),
     );

@@ -111,13 +111,13 @@ test("it is a connector like the others: shown, checked, synced, replaced, and r
   };
   expect(added.body.data).toMatchObject({
     ...{ connector_id: "conn_shop", spec_version: "1.0.10", secret_fields: ["key"] },
-    ...{ manifest_facts: null, source_image: reference("a"), image_facts: facts },
+    ...{ manifest_metadata: null, source_image: reference("a"), image_metadata: facts },
   });
   expect((await add()).body.details.reason).toBe("name_taken");
   const shown = await api.call("GET", "/connectors/conn_shop", { token: api.second.tokens.viewer });
   expect(shown.body.data).toMatchObject({
     ...{ type: "source", auth_types: ["api_token"], source_image: null },
-    ...{ allowed_hosts: [host], manifest: null, streams_preview: [], image_facts: facts },
+    ...{ allowed_hosts: [host], manifest: null, streams_preview: [], image_metadata: facts },
     supports: { incremental: true },
   });
   const { credential_handle, credential_id } = await made("/credentials", {
@@ -273,7 +273,7 @@ describe("the operator", () => {
     const { body } = await api.call("GET", "/connectors/conn_desk");
     expect(body.data).toMatchObject({
       source_image: `team/desk@${fakeDigest("5")}`,
-      image_facts: { exposed_secrets: ["key"] },
+      image_metadata: { exposed_secrets: ["key"] },
     });
     const answer = await replace({ allowed_hosts: [host] }, "conn_desk");
     expect(answer.body.details.problem).toMatch(/only svc connectors add/);

@@ -9,7 +9,7 @@ let digest: string;
 beforeAll(async () => {
   api = await startTestControl({ sandbox: "inline" });
   const body = examples["connector.create"] as object;
-  digest = (await api.call("POST", "/connectors", { body })).body.data.manifest_facts.digest;
+  digest = (await api.call("POST", "/connectors", { body })).body.data.manifest_metadata.digest;
 });
 afterAll(() => api?.[Symbol.asyncDispose]());
 

@@ -65,7 +65,7 @@ test("it is a connector like the others: shown, checked, synced, replaced, and r
   expect(added.body.data).toMatchObject({
     connector_id: id,
     secret_fields: ["api_token"],
-    manifest_facts: facts,
+    manifest_metadata: facts,
   });
   expect((await add(manifest)).body.details.reason).toBe("name_taken");
   const shown = await api.call("GET", `/connectors/${id}`, { token: api.second.tokens.viewer });
@@ -75,7 +75,7 @@ test("it is a connector like the others: shown, checked, synced, replaced, and r
       auth_types: ["api_token"],
       enabled: true,
       manifest,
-      manifest_facts: facts,
+      manifest_metadata: facts,
     },
     streams_preview: [{ name: "orders", primary_key: ["id"], fields: ["id", "name"] }],
   });
@@ -135,7 +135,9 @@ test("it is a connector like the others: shown, checked, synced, replaced, and r
   const newer = manifest.replace("name: { type: string }", "name: { type: string }, note: {}");
   const replaced = await replace(newer);
   expect(replaced.status).toBe(200);
-  expect(replaced.body.data.manifest_facts.digest).not.toBe(added.body.data.manifest_facts.digest);
+  expect(replaced.body.data.manifest_metadata.digest).not.toBe(
+    added.body.data.manifest_metadata.digest,
+  );
   const fields = (await api.call("GET", `/connectors/${id}`)).body.data.streams_preview[0].fields;
   expect(fields).toEqual(["id", "name", "note"]);
   expect((await api.call("POST", `/sources/${source_id}/check`)).body.data.status).toBe(
@@ -211,7 +213,7 @@ test("streams that need what the runtime lacks are named with their place, and t
     .replace("type: RecordSelector", "type: CustomRecordExtractor\n        class_name: a.B");
   const { status, body } = await add(head + streams + custom + rest, "partly");
   expect(status).toBe(201);
-  expect(body.data.manifest_facts.missing_streams).toEqual([
+  expect(body.data.manifest_metadata.missing_streams).toEqual([
     {
       stream: "strange",
       path: "streams.strange.retriever.record_selector",

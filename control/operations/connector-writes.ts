@@ -22,8 +22,13 @@ import { ControlError } from "../contract/reasons.ts";
 import { Nullable, StrictObject, Version } from "../contract/schemas.ts";
 import { secretFieldsOf } from "../contract/secret-settings.ts";
 import type { Db } from "../store/database.ts";
-import { ImageFacts, ManifestFacts, toImageFacts, toManifestFacts } from "./connector-facts.ts";
 import { givenFields, toGiven, toNewer } from "./connector-given.ts";
+import {
+  ImageMetadata,
+  ManifestMetadata,
+  toImageMetadata,
+  toManifestMetadata,
+} from "./connector-metadata.ts";
 import { connectorParams } from "./connectors.ts";
 import { manifestFields, workspacesWith } from "./instance-connectors.ts";
 
@@ -33,9 +38,9 @@ const Kept = StrictObject(
     name: Type.String(),
     spec_version: Type.String(),
     secret_fields: Type.Array(Type.String()),
-    manifest_facts: Nullable(ManifestFacts),
+    manifest_metadata: Nullable(ManifestMetadata),
     source_image: Nullable(Type.String()),
-    image_facts: Nullable(ImageFacts),
+    image_metadata: Nullable(ImageMetadata),
     version: Version,
   },
   { title: "KeptConnector" },
@@ -51,9 +56,9 @@ function toKept(
     name: manifest.title,
     spec_version: manifest.version,
     secret_fields: secretFieldsOf(manifest),
-    manifest_facts: image === null ? toManifestFacts(code, manifest, updatedAt) : null,
+    manifest_metadata: image === null ? toManifestMetadata(code, manifest, updatedAt) : null,
     source_image: image?.id ?? null,
-    image_facts: image && toImageFacts(image, manifest, updatedAt),
+    image_metadata: image && toImageMetadata(image, manifest, updatedAt),
     version: versionAfter(before),
   };
 }

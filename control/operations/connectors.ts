@@ -27,7 +27,12 @@ import {
 } from "../contract/schemas.ts";
 import { secretFieldsOf } from "../contract/secret-settings.ts";
 import { readCursor, toPage } from "../door/pages.ts";
-import { factsOf, ImageFacts, ManifestFacts, shownImage } from "./connector-facts.ts";
+import {
+  ImageMetadata,
+  ManifestMetadata,
+  manifestMetadataOf,
+  shownImage,
+} from "./connector-metadata.ts";
 
 /** Most tables of one sync; more are refused by discovery and selection alike. */
 const maxTables = 6_000;
@@ -202,7 +207,7 @@ export const getConnector = defineRead({
       manifest: Nullable(
         Type.String({ description: "The text of a declarative manifest that was added." }),
       ),
-      manifest_facts: Nullable(ManifestFacts),
+      manifest_metadata: Nullable(ManifestMetadata),
       source_image: Nullable(
         Type.String({
           description:
@@ -212,7 +217,7 @@ export const getConnector = defineRead({
       allowed_hosts: Nullable(
         Type.Array(Type.String(), { description: "Hosts that requests of the image may go to." }),
       ),
-      image_facts: Nullable(ImageFacts),
+      image_metadata: Nullable(ImageMetadata),
       conformance: Nullable(ConformanceSummary),
       version: Nullable(Version),
     },
@@ -228,7 +233,7 @@ export const getConnector = defineRead({
       streams_preview: catalog.map(toPreview),
       limits: { max_tables: maxTables },
       manifest: definition.added?.manifestText?.text ?? null,
-      manifest_facts: factsOf(definition),
+      manifest_metadata: manifestMetadataOf(definition),
       ...(await shownImage(ctx, definition)),
       conformance: await summaryOf(ctx.db, definition),
       version: definition.added?.version ?? null,

@@ -325,7 +325,7 @@ describe("invitations", () => {
     expect(proposed.body).toMatchObject({ code: "403", message: "permission denied" });
     expect(await list()).toMatchObject([{ status: "pending" }]);
     await using strict = await startTestControl({
-      settings: { limits: { read: 9, write: 9, provider: 9, stranger: 2 } },
+      settings: { limits: { read: 9, write: 9, provider: 9, anonymous: 2 } },
     });
     const tries = [1, 2, 3].map(() =>
       strict.call("POST", "/invitations/accept", { body: { token: "x" } }),

@@ -106,10 +106,10 @@ describe("pipelines", () => {
       expect(new Set(names).size).toBe(first.table_count);
       expect((await prepare()).body.data.prepare_id).toBe(first.prepare_id);
       expect((await prepare({ refresh: true })).body.data.prepare_id).not.toBe(first.prepare_id);
-      const stranger = await api.call("POST", "/pipelines/prepare", {
+      const foreign = await api.call("POST", "/pipelines/prepare", {
         body: { ...ends, destination_id: await addDestination(api), cursor: first.next_cursor },
       });
-      expect(refused(stranger)).toMatchObject([400, { reason: "invalid_cursor" }]);
+      expect(refused(foreign)).toMatchObject([400, { reason: "invalid_cursor" }]);
       const [before, ended] = [first.next_cursor, first.prepare_id];
       later += 31 * 60_000;
       expect(refused(await prepare({ cursor: before }))).toMatchObject([

@@ -67,8 +67,8 @@ describe("workspaces", () => {
       (one: { workspace_id: string }) => one.workspace_id === api.first.id,
     );
     expect({ ...body.data, role: "admin" }).toEqual(listed);
-    const stranger = await api.call("GET", path, { token: api.second.tokens.admin });
-    expect(stranger.status).toBe(404);
+    const refused = await api.call("GET", path, { token: api.second.tokens.admin });
+    expect(refused.status).toBe(404);
   });
 
   describe("are made", () => {

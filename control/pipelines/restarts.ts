@@ -3,7 +3,7 @@ import { type AgreedStream, identityOf } from "./selection.ts";
 import { type TableNaming, tableOf } from "./table-names.ts";
 
 /** Streams and how their tables are called. */
-export interface Placed {
+export interface PlacedStreams {
   readonly agreed: readonly AgreedStream[];
   readonly naming: TableNaming;
 }
@@ -13,9 +13,9 @@ export interface Placed {
  * saved under another cursor, mode, key or filter says nothing about this one, and another table
  * begins empty.
  */
-export function withRestarts(before: Placed, after: Placed): readonly AgreedStream[] {
+export function withRestarts(before: PlacedStreams, after: PlacedStreams): readonly AgreedStream[] {
   const earlier = new Map(before.agreed.map((one) => [identityOf(one.stream), one]));
-  const placeOf = ({ naming }: Placed, one: AgreedStream) => [
+  const placeOf = ({ naming }: PlacedStreams, one: AgreedStream) => [
     tableOf(naming, one.stream),
     one.syncMode,
     one.destinationSyncMode,

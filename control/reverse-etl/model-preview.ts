@@ -17,8 +17,8 @@ export function previewModel(
   { warehouseId, sql }: { readonly warehouseId: string; readonly sql: string },
 ) {
   // One more than is shown tells whether there are more.
-  const order = { warehouseId, sql, maxRows: modelPreviewRows + 1, timeoutMs: tryTimeoutMs };
-  return queryModel(ctx, ctx.workspaceId, order, async ({ columns, pages }) => {
+  const query = { warehouseId, sql, maxRows: modelPreviewRows + 1, timeoutMs: tryTimeoutMs };
+  return queryModel(ctx, ctx.workspaceId, query, async ({ columns, pages }) => {
     const rows: (readonly JsonValue[])[] = [];
     for await (const page of pages) {
       rows.push(...page);

@@ -24,7 +24,7 @@ export const tryTimeoutMs = 20_000;
 export async function queryModel<T>(
   ctx: RunContext,
   workspaceId: string,
-  { warehouseId, ...order }: ModelQuery,
+  { warehouseId, ...statement }: ModelQuery,
   work: (result: QueryResult) => Promise<T>,
 ): Promise<T> {
   const { services, db } = ctx;
@@ -33,7 +33,7 @@ export async function queryModel<T>(
   await using query = await services.destinations.query(
     target.definition.reference,
     config,
-    order,
+    statement,
     options,
   );
   const { columns, pages } = query.result;

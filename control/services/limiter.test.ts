@@ -8,7 +8,7 @@ import type { Tables } from "../store/tables.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 import type { Budget } from "./settings.ts";
 
-const limits = { read: 600, write: 120, provider: 30, stranger: 60 };
+const limits = { read: 600, write: 120, provider: 30, anonymous: 60 };
 
 describe("servers of one PostgreSQL", () => {
   let opened: Kysely<Tables>;
@@ -91,7 +91,7 @@ describe("servers of one PostgreSQL", () => {
     const limiter = server();
     expect(await take(limiter, "write", "a")).toBe(119);
     expect(await take(limiter, "write", "b")).toBe(119);
-    expect(await take(limiter, "stranger", "a")).toBe(59);
+    expect(await take(limiter, "anonymous", "a")).toBe(59);
   });
 });
 

@@ -1,10 +1,9 @@
 import type { NetworkSettings } from "svc-connectors/host";
 
 /**
- * Requests per minute and token; `stranger`, as the setting is called: anonymous requests, without
- * a valid token, by address.
+ * Requests per minute and token; `anonymous`: requests without a valid token, by address.
  */
-export const defaultLimits = { read: 600, write: 120, provider: 30, stranger: 60 } as const;
+export const defaultLimits = { read: 600, write: 120, provider: 30, anonymous: 60 } as const;
 export type Budget = keyof typeof defaultLimits;
 export type Limits = Readonly<Record<Budget, number>>;
 

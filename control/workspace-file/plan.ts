@@ -36,7 +36,7 @@ export interface PlanOptions {
 }
 
 /** The settings that a connector asks for. */
-export interface ConnectorFacts {
+export interface ConnectorMetadata {
   readonly secretFields: readonly string[];
   readonly settings: readonly string[];
   /** Where the API takes its secrets. */
@@ -45,7 +45,7 @@ export interface ConnectorFacts {
 
 export interface WorkspacePlan {
   readonly steps: readonly PlanStep[];
-  readonly connectors: ReadonlyMap<string, ConnectorFacts>;
+  readonly connectors: ReadonlyMap<string, ConnectorMetadata>;
 }
 
 /** @throws FaultyFile when the file cannot be applied to this workspace */
@@ -147,7 +147,7 @@ function unknownNames(file: ReadFile, { things }: Inventory): Fault[] {
 
 /** Asks what the connectors of the file ask for. */
 async function factsOf(file: ReadFile, api: Api, faults: Fault[]) {
-  const facts = new Map<string, ConnectorFacts>();
+  const facts = new Map<string, ConnectorMetadata>();
   const known = (await api.list("/connectors")).map((one) => String(one.connector_id));
   for (const section of ["credentials", "sources", "destinations"] as const)
     for (const [name, { connector }] of Object.entries(file.content[section] ?? {})) {
@@ -175,12 +175,12 @@ async function factsOf(file: ReadFile, api: Api, faults: Fault[]) {
 }
 
 /** Secrets where settings belong: nothing of the file is shown before they are refused. */
-function secretFaults(file: ReadFile, connectors: ReadonlyMap<string, ConnectorFacts>): Fault[] {
+function secretFaults(file: ReadFile, connectors: ReadonlyMap<string, ConnectorMetadata>): Fault[] {
   const faults: Fault[] = [];
   const look = (
     value: JsonValue | undefined,
     path: Path,
-    facts: ConnectorFacts | undefined,
+    facts: ConnectorMetadata | undefined,
     around = "",
   ) => {
     if (typeof value === "string" && /:\/\/[^/\s?#]*@/.test(value))

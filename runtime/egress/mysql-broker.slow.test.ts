@@ -82,14 +82,14 @@ describe.skipIf(findMariadb() === undefined)("the broker of a MySQL connector", 
 
   test("verify-ca wants a trusted certificate, verify-full also one for this host", async () => {
     const trusted = { ssl_root_certificate: server.caPem };
-    const stranger = { ssl_root_certificate: (await createCertificateAuthority()).caPem };
+    const otherAuthority = { ssl_root_certificate: (await createCertificateAuthority()).caPem };
     const other = { host: "other.example.test" };
     expect(await outcome({ ssl_mode: "verify-full", ...trusted })).toBe("tls");
     expect(await outcome({ ssl_mode: "verify-ca", ...other, ...trusted })).toBe("tls");
     expect(await outcome({ ssl_mode: "verify-full", ...other, ...trusted })).toBe(
       "TLS_FAILED: certificate for another host",
     );
-    expect(await outcome({ ssl_mode: "verify-ca", ...stranger })).toMatch(
+    expect(await outcome({ ssl_mode: "verify-ca", ...otherAuthority })).toMatch(
       /^TLS_FAILED: certificate/,
     );
   });

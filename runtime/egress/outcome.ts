@@ -23,7 +23,7 @@ import type { Incoming } from "./transport.ts";
 export type Outcome = { readonly answer: HttpAnswer } | { readonly redirect: URL };
 
 /** The request that is answered: it decides what the answer may be. */
-export interface Asked {
+export interface AnsweredRequest {
   readonly method: HttpMethod;
   readonly url: URL;
   /** Statuses besides 2xx that come back as an answer; also 206, which is a part of one only. */
@@ -37,7 +37,7 @@ export interface AnswerFilter {
   text(text: string): string;
 }
 
-export type OutcomeReader = (incoming: Incoming, asked: Asked) => Promise<Outcome>;
+export type OutcomeReader = (incoming: Incoming, asked: AnsweredRequest) => Promise<Outcome>;
 
 const redirects = new Set([301, 302, 303, 307, 308]);
 
@@ -126,7 +126,7 @@ async function readErrorBody({ headers, body }: Incoming): Promise<Buffer> {
 
 function redirectTarget(
   headers: ResponseHeaders,
-  { method, url }: Asked,
+  { method, url }: AnsweredRequest,
   isFollowed: (target: URL, from: URL) => boolean,
 ): URL {
   const { location } = headers;

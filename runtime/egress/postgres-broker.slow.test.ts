@@ -160,7 +160,7 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
 
     test("verify-ca wants a trusted certificate, verify-full also one for this host", async () => {
       const trusted = { ssl_root_certificate: server.caPem };
-      const stranger = { ssl_root_certificate: (await createCertificateAuthority()).caPem };
+      const otherAuthority = { ssl_root_certificate: (await createCertificateAuthority()).caPem };
       expect(await outcome({ ssl_mode: "verify-full", host: db, ...trusted })).toBe("tls");
       // 127.0.0.1 is in it too
       expect(await outcome({ ssl_mode: "verify-full", ...trusted })).toBe("tls");
@@ -171,7 +171,7 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
         "tls",
       );
       for (const ssl_mode of ["verify-ca", "verify-full", "require"]) {
-        expect(await outcome({ ssl_mode, host: db, ...stranger })).toMatch(
+        expect(await outcome({ ssl_mode, host: db, ...otherAuthority })).toMatch(
           /^TLS_FAILED: certificate/,
         );
       }

@@ -99,8 +99,8 @@ describe.skipIf(!canRun)("a database behind an SSH server", () => {
     const trusted = { ssl_mode: "verify-full", ssl_root_certificate: database.caPem };
     await using run = createRun(trusted);
     await (await run.client()).end();
-    const stranger = (await createCertificateAuthority()).caPem;
-    await using other = createRun({ ...trusted, ssl_root_certificate: stranger });
+    const otherAuthority = (await createCertificateAuthority()).caPem;
+    await using other = createRun({ ...trusted, ssl_root_certificate: otherAuthority });
     await expect(other.client()).rejects.toMatchObject({ code: "TLS_FAILED" });
   });
 
@@ -131,11 +131,14 @@ describe.skipIf(!canRun)("a database behind an SSH server", () => {
         problem: expect.stringContaining(`the SSH server shows ${bastion.fingerprint}`),
       },
     });
-    await using stranger = await startSshServer();
-    const changed = createRun({}, { through: { ...stranger, fingerprint: bastion.fingerprint } });
+    await using otherServer = await startSshServer();
+    const changed = createRun(
+      {},
+      { through: { ...otherServer, fingerprint: bastion.fingerprint } },
+    );
     await expect(changed.client()).rejects.toMatchObject({
       code: "TUNNEL_FAILED",
-      details: { reason: expect.stringContaining(`shows the key ${stranger.fingerprint}`) },
+      details: { reason: expect.stringContaining(`shows the key ${otherServer.fingerprint}`) },
     });
   });
 

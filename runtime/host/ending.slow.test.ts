@@ -68,12 +68,12 @@ async function hear(ending: string) {
     },
     onCheckpoint() {},
   };
-  const order: VerbRequest = {
+  const verbRequest: VerbRequest = {
     verb: "read",
     config: { region: ending },
     selection: [{ stream, syncMode: "full_refresh" }],
   };
-  const failure = await session.run(order, broker, handlers, limits).then(
+  const failure = await session.run(verbRequest, broker, handlers, limits).then(
     () => undefined,
     (error: ConnectorError) => error.code,
   );

@@ -8,7 +8,7 @@ import { ConnectorError } from "../contract/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
 import { type Component, compileOptions, compileValue, textsOf } from "./document/component.ts";
 import { invalid } from "./document/invalid.ts";
-import type { Derived } from "./document/settings.ts";
+import type { DerivedSetting } from "./document/settings.ts";
 import { clockName, type Scope } from "./expressions/evaluate.ts";
 import { compileTemplate } from "./expressions/template.ts";
 import { isMapping, type PlainValue, valueAt } from "./expressions/values.ts";
@@ -22,7 +22,7 @@ export interface SettingsRules {
    */
   apply(config: JsonObject, clock: Clock): JsonObject;
   /** Settings that the rules make of others. */
-  readonly derived: readonly Derived[];
+  readonly derived: readonly DerivedSetting[];
 }
 
 type Validate = (config: PlainRecord, scope: Scope) => void;
@@ -72,7 +72,7 @@ function compileChange(change: Component): Transform {
 }
 
 /** Where a change puts a value, and of what it makes it. */
-function derivedOf(change: Component): Derived[] {
+function derivedOf(change: Component): DerivedSetting[] {
   if (change.type === "ConfigAddFields")
     return change.children("fields", "AddedFieldDefinition").map((field) => ({
       path: textsOf(field.get("path"), field.at("path")),

@@ -10,10 +10,10 @@ import { checkpoint, type Output, records } from "../contract/output.ts";
 import type { Source } from "../contract/source.ts";
 import { manifestName } from "../wire/manifest-name.ts";
 import { type Catalog, compileCatalog } from "./catalog.ts";
-import { type Component, openComponent, strangersOf } from "./document/component.ts";
+import { type Component, openComponent, unknownPropertiesOf } from "./document/component.ts";
 import { readDocument } from "./document/document.ts";
 import { invalid } from "./document/invalid.ts";
-import { type Derived, markSecrets } from "./document/settings.ts";
+import { type DerivedSetting, markSecrets } from "./document/settings.ts";
 import { readSpecFile } from "./document/spec-file.ts";
 import { headerNamesOf } from "./records/answer.ts";
 import { noSchemaFiles, openSchemaFiles } from "./records/schema-files.ts";
@@ -73,10 +73,10 @@ export function toSource(
     .replace(/[^a-z0-9]+/g, "_")
     .replace(/^_+|_+$/g, "")
     .slice(0, 60);
-  const strangers = strangersOf(document);
+  const unknownProperties = unknownPropertiesOf(document);
   const warnOfManifest = (ctx: ManifestContext) => {
-    for (const stranger of strangers)
-      ctx.log.warn("A property of the manifest is not looked at.", { ...stranger });
+    for (const property of unknownProperties)
+      ctx.log.warn("A property of the manifest is not looked at.", { ...property });
     for (const [stream, { details }] of unusable)
       ctx.log.warn("A stream cannot be read: the runtime lacks what it needs.", {
         stream,
@@ -105,7 +105,7 @@ export function toSource(
             problem: String(details.problem).slice(0, 500),
           })),
         }),
-    ...(unusable.size === 0 && strangers.length === 0 && !catalog.isDependent
+    ...(unusable.size === 0 && unknownProperties.length === 0 && !catalog.isDependent
       ? { streams: always.map(({ stream }) => stream) }
       : {
           async *discover(given: unknown) {
@@ -175,7 +175,10 @@ function compileCheck(root: Component, catalog: Catalog) {
  * The host fills settings into hosts as the customer gave them.
  * @throws CONNECTOR_INVALID for one that the manifest makes or changes
  */
-function refuseMadeHosts({ baseUrl, placeholders }: HttpEgress, derived: readonly Derived[]): void {
+function refuseMadeHosts(
+  { baseUrl, placeholders }: HttpEgress,
+  derived: readonly DerivedSetting[],
+): void {
   const { urls = [], minted = [] } = placeholders ?? {};
   const templates = [baseUrl, ...urls, ...minted.map(({ url }) => url)].map(String);
   for (const { path } of derived)

@@ -34,7 +34,7 @@ export interface ValueFault {
   readonly message?: number | undefined;
 }
 
-export interface Tried {
+export interface ValueTrial {
   /** "notes: number 9007199254740993". */
   readonly subjects: readonly string[];
   readonly faults: readonly ValueFault[];
@@ -52,13 +52,17 @@ const maxGroups = 4;
 const maxAlone = 6;
 
 /** Tries the plan on all its fields of the stream at once, as often as its values need. */
-export async function tryValues(lab: Lab, facts: StreamFields, plan: ValuePlan): Promise<Tried> {
+export async function tryValues(
+  lab: Lab,
+  facts: StreamFields,
+  plan: ValuePlan,
+): Promise<ValueTrial> {
   const fields = facts.fields.filter((field) => plan.count(field) > 0);
   const counts = fields.map(
     (field) => plan.count(field) / Math.max(1, pairsWith(facts, field).length),
   );
   const rounds = Math.min(maxRounds, Math.ceil(Math.max(0, ...counts)));
-  const tried: Tried[] = [];
+  const tried: ValueTrial[] = [];
   const groups = layersOf(fields).flatMap((layer) =>
     // A row without its key or cursor may end the run: what becomes of the other fields is seen in
     // runs of their own.
@@ -112,7 +116,7 @@ async function tryRound(
   plan: ValuePlan,
   fields: readonly RowField[],
   round: number,
-): Promise<Tried> {
+): Promise<ValueTrial> {
   const splice = await read(
     lab,
     facts,
@@ -122,8 +126,8 @@ async function tryRound(
   );
   const { observation, cases } = splice;
   const isCut = isBeyond(observation, facts) || observation.outcome.status !== "succeeded";
-  const tryAlone = async (some: readonly RowField[]): Promise<Tried> => {
-    const alone: Tried[] = [];
+  const tryAlone = async (some: readonly RowField[]): Promise<ValueTrial> => {
+    const alone: ValueTrial[] = [];
     for (const field of lab.sample(some, maxAlone))
       alone.push(await tryRound(lab, facts, plan, [field], round));
     return {

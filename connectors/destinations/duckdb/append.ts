@@ -10,7 +10,7 @@ import type {
 import { type BatchColumn, ownColumns } from "svc-connectors/destination";
 import { type Bindings, bindings, type Vector } from "./bindings.ts";
 import type { Column, Stamp, TableColumn } from "./columns.ts";
-import { type Fitted, fitColumn } from "./fit.ts";
+import { type FittedValues, fitColumn } from "./fit.ts";
 import { loadLogicalTypes } from "./logical-types.ts";
 import { withNotes } from "./notes.ts";
 import type { StagedBatch } from "./stage.ts";
@@ -61,7 +61,7 @@ export async function appendRows(
 interface Target {
   readonly tableColumns: readonly TableColumn[];
   /** A chunk for values of these types, emptied. */
-  chunkOf(values: readonly (Fitted | undefined)[], rowCount: number): Chunk;
+  chunkOf(values: readonly (FittedValues | undefined)[], rowCount: number): Chunk;
   append(chunk: Chunk): void;
 }
 
@@ -78,7 +78,7 @@ async function openTarget(
   const logicalType = await loadLogicalTypes();
   const { data_chunk_get_vector } = bindings();
   const chunks = new Map<string, Chunk>();
-  const create = (values: readonly (Fitted | undefined)[]): Chunk => {
+  const create = (values: readonly (FittedValues | undefined)[]): Chunk => {
     const types = values.map((one, index) =>
       one === undefined || one.type === tableColumns[index]?.type
         ? appender.columnType(index)
@@ -101,7 +101,7 @@ async function openTarget(
   };
 }
 
-interface Written {
+interface AppendResult {
   readonly byteCount: number;
   readonly nulledCount: number;
 }
@@ -120,7 +120,7 @@ function createRowWriter(
 
   return {
     /** Gives about how many bytes it takes. */
-    write({ rowCount, columns: given, meta }: StagedBatch): Written {
+    write({ rowCount, columns: given, meta }: StagedBatch): AppendResult {
       const values = new Map(given.map((column) => [column.name, column]));
       const fitted = tableColumns.map(({ name, type }) => {
         const column = byName.get(name.toLowerCase());
@@ -155,7 +155,7 @@ function createRowWriter(
   };
 }
 
-const bytesOf = ({ values }: Fitted, rowCount: number) =>
+const bytesOf = ({ values }: FittedValues, rowCount: number) =>
   "offsets" in values ? values.bytes.length + rowCount * 16 : values.length;
 
 const nulls = new Uint8Array(vectorRows / 8);
@@ -183,7 +183,7 @@ function fillVector(
   duckdb: Bindings,
   writeTexts: WriteTexts,
   vector: Vector,
-  { validity, values, type }: Fitted,
+  { validity, values, type }: FittedValues,
   from: number,
   count: number,
 ): void {
@@ -230,7 +230,7 @@ function fillIds(duckdb: Bindings, vector: Vector, ids: Uint8Array, count: numbe
 
 /** Gives the values that a table would have, of at most a vector's rows. */
 export async function loadValueReader(): Promise<
-  (fitted: Fitted, rowCount: number) => readonly DuckDBValue[]
+  (fitted: FittedValues, rowCount: number) => readonly DuckDBValue[]
 > {
   const { DuckDBDataChunk: DataChunk } = await import("@duckdb/node-api");
   const logicalType = await loadLogicalTypes();
@@ -246,12 +246,12 @@ export async function loadValueReader(): Promise<
 
 /** The notes of the rows, those for values that became null on the way included. */
 function metaTexts(
-  fitted: readonly (Fitted | undefined)[],
+  fitted: readonly (FittedValues | undefined)[],
   tableColumns: readonly TableColumn[],
   byName: ReadonlyMap<string, Column>,
   meta: BatchColumn | undefined,
   rowCount: number,
-): Fitted | undefined {
+): FittedValues | undefined {
   const nulled = new Map<number, string[]>();
   fitted.forEach((one, index) => {
     const { name } = tableColumns[index] as TableColumn;

@@ -39,7 +39,7 @@ export async function load(
   const { columns, stage, hasTable } = stream;
   for (;;) {
     try {
-      let filled: Filled = { tableColumns: [], ...nothingLoaded };
+      let filled: FillResult = { tableColumns: [], ...nothingLoaded };
       await inFencedTransaction(writing, async () => {
         await steps.before?.();
         filled = await fill(writing, stream, target);
@@ -59,12 +59,12 @@ export async function load(
   }
 }
 
-interface Filled extends Loaded {
+interface FillResult extends Loaded {
   readonly tableColumns: readonly TableColumn[];
 }
 
 /** Makes or aligns the table, and brings the staged rows into it. */
-async function fill(writing: Writing, stream: OpenStream, target: Table): Promise<Filled> {
+async function fill(writing: Writing, stream: OpenStream, target: Table): Promise<FillResult> {
   const { connection, command, clock } = writing;
   const { columns, stage, merge, saved, hasTable } = stream;
   const { tableColumns, isChanged } = await fitTable(connection, stream, target);
@@ -93,7 +93,7 @@ async function fitTable(
   connection: Writing["connection"],
   { columns, stage, hasTable, tableColumns: known }: OpenStream,
   target: Table,
-): Promise<Omit<Filled, "nulledCount">> {
+): Promise<Omit<FillResult, "nulledCount">> {
   if (!hasTable) {
     widenToRows(columns, stage);
     return { tableColumns: await createTable(connection, target, columns), isChanged: true };

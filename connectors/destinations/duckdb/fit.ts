@@ -13,7 +13,7 @@ import { type Texts, textAt } from "./strings.ts";
 import { digitsOf } from "./types.ts";
 
 /** Values as they lie in a vector of DuckDB, or texts. */
-export interface Fitted {
+export interface FittedValues {
   /** The SQL type of the values. */
   readonly type: string;
   /** In whole groups of 64 bits. */
@@ -59,9 +59,9 @@ export function batchNeeds(
 }
 
 /** The values for a column of the type, which holds them. */
-export function fitColumn(column: BatchColumn, rowCount: number, type: string): Fitted {
+export function fitColumn(column: BatchColumn, rowCount: number, type: string): FittedValues {
   const { validity } = column;
-  const plain = (own: string, values: Fitted["values"]) => ({ type: own, validity, values });
+  const plain = (own: string, values: FittedValues["values"]) => ({ type: own, validity, values });
   switch (column.encoding) {
     case "bool":
       return plain("BOOLEAN", column.values);
@@ -92,7 +92,7 @@ export function fitColumn(column: BatchColumn, rowCount: number, type: string): 
   }
 }
 
-function fitNumbers(column: BatchColumn, rowCount: number, type: string): Fitted {
+function fitNumbers(column: BatchColumn, rowCount: number, type: string): FittedValues {
   const { validity } = column;
   if (column.encoding === "float64" && type === "DOUBLE")
     return { type, validity, values: bytesOf(column.values) };
@@ -128,7 +128,7 @@ function isPlain(bytes: Uint8Array): boolean {
 }
 
 /** Numbers as texts without exponents; what is no number is null where the type is one. */
-function plainTexts(column: BatchColumn, rowCount: number, type: string): Fitted {
+function plainTexts(column: BatchColumn, rowCount: number, type: string): FittedValues {
   const textOf = numberTexts(column, rowCount);
   const nulled: number[] = [];
   const texts = buildTexts(rowCount, (row) => {

@@ -3,12 +3,12 @@ import type { JsonValue } from "svc-connectors";
 import { destinationModeOf } from "svc-connectors/destination";
 import { addFiles, type FileSet, toFiles } from "./load.ts";
 import type { SavedFiles } from "./manifest.ts";
-import { type Covered, commitTable, describe, type OpenStream, type Writing } from "./writing.ts";
+import { type Coverage, commitTable, describe, type OpenStream, type Writing } from "./writing.ts";
 
 /** The copy that the stream goes on with. */
 const baseOf = ({ saved, plan }: OpenStream): SavedFiles | undefined => saved[plan.place];
 
-const withFiles = (stream: OpenStream, covered: Covered, files: FileSet): SavedFiles => {
+const withFiles = (stream: OpenStream, covered: Coverage, files: FileSet): SavedFiles => {
   const { tombstones, ...rest } = files;
   return {
     ...describe(stream, covered),
@@ -21,7 +21,7 @@ const withFiles = (stream: OpenStream, covered: Covered, files: FileSet): SavedF
 export async function commit(
   writing: Writing,
   stream: OpenStream,
-  covered: Covered,
+  covered: Coverage,
 ): Promise<void> {
   const { saved, plan } = stream;
   const base = baseOf(stream);

@@ -47,10 +47,10 @@ export interface OpenStream {
   saved: SavedTable;
   rowCount: number;
   /** The state of the last checkpoint, and the rows so far; undefined: none came. */
-  covered: Covered | undefined;
+  covered: Coverage | undefined;
 }
 
-export interface Covered {
+export interface Coverage {
   readonly rowCount: number;
   readonly state: JsonValue | undefined;
 }
@@ -60,7 +60,7 @@ export type Description = Omit<SavedFiles, "columns" | "files" | "tombstones">;
 
 export function describe(
   { ordered: { configured }, merge }: OpenStream,
-  { rowCount, state }: Covered,
+  { rowCount, state }: Coverage,
 ): Description {
   return {
     mode: configured.sync_mode,

@@ -40,8 +40,8 @@ describe.skipIf(findPostgres() === undefined)("types that only PostgreSQL has", 
     described: Described = {},
   ): Promise<void> {
     const stream = describeStream(schema, { name, ...described });
-    const order = { owner: name, jobId: `job_${++fence}`, fence, streams: [stream] };
-    const sink = await place.write(order);
+    const command = { owner: name, jobId: `job_${++fence}`, fence, streams: [stream] };
+    const sink = await place.write(command);
     await sink.status({ name }, "started");
     for (const [index, rows] of groups.entries()) {
       const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join("");

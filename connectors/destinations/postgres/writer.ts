@@ -73,13 +73,13 @@ function createSink(first: Writing, planned: ReadonlyMap<string, PlannedStream>)
   const ids = createRowIds(
     Math.max(ctx.clock.now(), ...[...planned.values()].map(({ saved }) => saved.updatedAtMs + 1)),
   );
-  const openByKey = new Map<string, Written>();
+  const openByKey = new Map<string, StreamWriting>();
   const sessions = [first.session];
   const unused = [first];
   let failure: ConnectorError | undefined;
   let isClosed = false;
 
-  function openAt(stream: StreamDescriptor): Written {
+  function openAt(stream: StreamDescriptor): StreamWriting {
     const found = openByKey.get(streamKey(stream));
     if (!found) throw new ConnectorError("INTERNAL");
     return found;
@@ -118,7 +118,7 @@ function createSink(first: Writing, planned: ReadonlyMap<string, PlannedStream>)
     unused.push(ended.writing);
   }
 
-  async function reportChangedTypes({ writing, open }: Written): Promise<void> {
+  async function reportChangedTypes({ writing, open }: StreamWriting): Promise<void> {
     const { stream, planned, seenTypes } = open;
     const { saved } = planned;
     if (!command.onColumnChanged || !saved.generations.current) return;
@@ -190,7 +190,7 @@ function createSink(first: Writing, planned: ReadonlyMap<string, PlannedStream>)
 }
 
 /** A stream and the session that writes it. */
-interface Written {
+interface StreamWriting {
   readonly writing: Writing;
   readonly open: OpenStream;
 }

@@ -60,8 +60,8 @@ async function put(opened: Awaited<ReturnType<typeof open>>, ids: readonly numbe
   await opened.sink.checkpoint(name, { note }, ids.length);
 }
 async function rows(sql: string): Promise<readonly (readonly JsonValue[])[]> {
-  const order = { sql, maxRows: 1_000, timeoutMs: 60_000 };
-  await using found = await host.query(reference, config, order, options());
+  const query = { sql, maxRows: 1_000, timeoutMs: 60_000 };
+  await using found = await host.query(reference, config, query, options());
   const all: (readonly JsonValue[])[] = [];
   for await (const page of found.result.pages) all.push(...page);
   return all;

@@ -11,7 +11,7 @@ import {
 import type { Encode } from "./types.ts";
 
 /** A property of the stream, and the field of the rows that fills it. */
-export interface Filled {
+export interface FilledField {
   readonly field: BatchField;
   /** Its place among the fields; undefined: the table has no such column any more. */
   readonly place?: number | undefined;
@@ -50,7 +50,10 @@ const encodings = {
   json: "json",
 } as const satisfies Record<ColumnKind, string>;
 
-export function createBatchBuilder(filled: readonly Filled[], wantedRows: number): BatchBuilder {
+export function createBatchBuilder(
+  filled: readonly FilledField[],
+  wantedRows: number,
+): BatchBuilder {
   const perRow = Math.max(1, filled.length * offsetBytes);
   const maxRows = Math.max(1, Math.min(wantedRows, maxBatchRows, Math.floor(batchBytes / perRow)));
   const columns = filled.map(({ field, place, encode }) => ({

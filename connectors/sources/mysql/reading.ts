@@ -20,7 +20,7 @@ import {
 import { inSnapshot, type Session } from "./api.ts";
 import type { Column, Table } from "./catalog.ts";
 import type { Fields } from "./client.ts";
-import { createBatchBuilder, type Filled } from "./columns.ts";
+import { createBatchBuilder, type FilledField } from "./columns.ts";
 import { filterOf } from "./row-filter.ts";
 import type { MysqlContext } from "./spec.ts";
 import { describeTable, fromOf, ofTable } from "./streams.ts";
@@ -92,7 +92,7 @@ async function* queryRows(
 }
 
 /** A property that is part of the key has to have its column. @throws RECORD_INVALID */
-function fill(field: BatchField, columns: readonly Column[]): Filled {
+function fill(field: BatchField, columns: readonly Column[]): FilledField {
   const place = columns.findIndex(({ name }) => name === field.name);
   const column = columns[place];
   const encode = column && encoderFor(field.kind, column.type);

@@ -96,11 +96,16 @@ export async function* listTables(session: Session, tables: string): AsyncGenera
  * Asks for one table.
  * @param steps statements that are sent before, in the same message
  */
-export const askForTable = (session: Session, schema: string, name: string, steps = ""): Asked =>
+export const askForTable = (
+  session: Session,
+  schema: string,
+  name: string,
+  steps = "",
+): TableAnswer =>
   listed(session, `${steps}${steps && "; "}${selectColumns(selectNamed(schema, name))}`);
 
 /** The server's answer. */
-export type Asked = Promise<readonly ListedTable[]>;
+export type TableAnswer = Promise<readonly ListedTable[]>;
 
 /** The table that was asked for; undefined when there is none of the name. */
 export async function toAskedTable(

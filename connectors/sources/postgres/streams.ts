@@ -11,12 +11,12 @@ import {
 } from "svc-connectors/database";
 import { inSnapshot, type Session } from "./api.ts";
 import {
-  type Asked,
   askForTable,
   countTables,
   listTables,
   selectChosen,
   type Table,
+  type TableAnswer,
   toAskedTable,
 } from "./catalog.ts";
 import { describeQuery } from "./queries.ts";
@@ -98,7 +98,7 @@ function toLogStream(table: Table, { generated }: PublishedTable): Stream {
 /** Begins a transaction, and asks in the same message for the table of a stream. */
 export const askAtBegin =
   ({ config }: PostgresContext, session: Session, selected: SelectedStream) =>
-  async (steps: string): Promise<Awaited<Asked> | undefined> => {
+  async (steps: string): Promise<Awaited<TableAnswer> | undefined> => {
     if (!queryOf(config, selected)) return askForTable(session, ...nameOf(selected), steps);
     await session.client.query(steps);
     return undefined;
@@ -115,7 +115,7 @@ export async function describeTable(
   { config }: PostgresContext,
   session: Session,
   selected: SelectedStream,
-  asked?: Awaited<Asked>,
+  asked?: Awaited<TableAnswer>,
 ): Promise<Table> {
   const query = queryOf(config, selected);
   if (query) return describeQuery(session, query);

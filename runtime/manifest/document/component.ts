@@ -155,11 +155,14 @@ const isUnknown = (type: Type, name: string): boolean =>
   general.includes(name) || (type !== "DeclarativeSource" && !isLacking(type, name));
 
 /** Properties that no published schema has: they are not looked at, and their author is told. */
-export function strangersOf(value: JsonValue, path = ""): { path: string; problem: string }[] {
+export function unknownPropertiesOf(
+  value: JsonValue,
+  path = "",
+): { path: string; problem: string }[] {
   if (Array.isArray(value))
     return value.flatMap((one, index) => {
       const name = isJsonObject(one) && typeof one.name === "string" ? one.name : index;
-      return strangersOf(one, `${path}.${path === "streams" ? name : index}`);
+      return unknownPropertiesOf(one, `${path}.${path === "streams" ? name : index}`);
     });
   if (!isJsonObject(value)) return [];
   const { type } = value;
@@ -172,7 +175,7 @@ export function strangersOf(value: JsonValue, path = ""): { path: string; proble
         ? [{ path: here, problem: `is none of a ${known}: it is not looked at` }]
         : [];
     }
-    return isSchemaName(name) || name === "metadata" ? [] : strangersOf(part, here);
+    return isSchemaName(name) || name === "metadata" ? [] : unknownPropertiesOf(part, here);
   });
 }
 

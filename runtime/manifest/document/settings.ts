@@ -7,7 +7,7 @@ import { plainSchema } from "./settings-schema.ts";
 const reach = /\bconfig((?:\.\w+|\[\s*(?:'\w+'|"\w+")\s*\])+)/g;
 
 /** A setting that the manifest makes, and the expression that it is made of. */
-export interface Derived {
+export interface DerivedSetting {
   readonly path: readonly string[];
   readonly value: string;
 }
@@ -19,11 +19,11 @@ export interface Derived {
 export function markSecrets(
   specification: JsonObject,
   authenticators: readonly JsonValue[],
-  derived: readonly Derived[] = [],
+  derived: readonly DerivedSetting[] = [],
 ): JsonObject {
   const spec = structuredClone({ ...plainSchema(specification), type: "object" }) as JsonObject;
   spec.properties ??= {};
-  const followed = new Set<Derived>();
+  const followed = new Set<DerivedSetting>();
   const markAll = (text: string, name: string) => {
     for (const [, chain = ""] of text.matchAll(reach)) {
       const names = chain.match(/\w+/g) ?? [];

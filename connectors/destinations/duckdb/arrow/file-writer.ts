@@ -1,7 +1,7 @@
 import { Message, type RecordBatch, RecordBatchFileWriter, Schema } from "apache-arrow";
 import type { ArrowColumn } from "./columns.ts";
 
-type Written = Parameters<RecordBatchFileWriter["_write"]>[0];
+type FilePart = Parameters<RecordBatchFileWriter["_write"]>[0];
 
 /**
  * Arrow's own writer keeps what it has written until somebody reads it, however much that is; this
@@ -10,7 +10,7 @@ type Written = Parameters<RecordBatchFileWriter["_write"]>[0];
 class FileWriter extends RecordBatchFileWriter {
   #parts: Uint8Array[] = [];
 
-  protected override _write(part: Written): this {
+  protected override _write(part: FilePart): this {
     if (!this._started || !ArrayBuffer.isView(part)) return this;
     this._position += part.byteLength;
     this.#parts.push(new Uint8Array(part.buffer, part.byteOffset, part.byteLength));

@@ -5,7 +5,7 @@ import { loadRecordings } from "../fixtures/load.ts";
  * Files of a folder that hold recordings of streams which a connector does not have: those of the
  * template, or of a stream that was renamed. None where the folder cannot be read.
  */
-export async function strangersIn(
+export async function orphanedRecordings(
   folder: string,
   catalog: readonly CatalogStream[],
 ): Promise<readonly string[]> {

@@ -7,21 +7,21 @@ import type { OperationContext } from "../contract/operation.ts";
 import { StrictObject, Time } from "../contract/schemas.ts";
 import { administersInstance } from "../door/authorize.ts";
 
-export const ManifestFacts = StrictObject(
+export const ManifestMetadata = StrictObject(
   {
     digest: Type.String({ description: "Of its text." }),
     updated_at: Time,
     reaches: Type.Array(Type.String(), { description: "Where its requests go." }),
     missing_streams: MissingStreams,
   },
-  { title: "ManifestFacts", description: "Of a declarative manifest that was added." },
+  { title: "ManifestMetadata", description: "Of a declarative manifest that was added." },
 );
 
-export const toManifestFacts = (
+export const toManifestMetadata = (
   digest: string,
   manifest: Manifest,
   updatedAt: Date,
-): Static<typeof ManifestFacts> => ({
+): Static<typeof ManifestMetadata> => ({
   digest,
   updated_at: updatedAt.toISOString(),
   reaches: reachesOf(manifest),
@@ -29,12 +29,14 @@ export const toManifestFacts = (
 });
 
 /** Metadata of a declarative manifest; null of any other connector. */
-export const factsOf = ({ added }: ConnectorDefinition): Static<typeof ManifestFacts> | null =>
+export const manifestMetadataOf = ({
+  added,
+}: ConnectorDefinition): Static<typeof ManifestMetadata> | null =>
   added?.manifestText
-    ? toManifestFacts(added.manifestText.digest, added.manifest, added.updatedAt)
+    ? toManifestMetadata(added.manifestText.digest, added.manifest, added.updatedAt)
     : null;
 
-export const ImageFacts = StrictObject(
+export const ImageMetadata = StrictObject(
   {
     updated_at: Time,
     reaches: Type.Array(Type.String(), { description: "Where its requests go." }),
@@ -43,14 +45,14 @@ export const ImageFacts = StrictObject(
         "Secret settings that the operator gives it as they are; others are placeholders.",
     }),
   },
-  { title: "ImageFacts", description: "Of an image that was added." },
+  { title: "ImageMetadata", description: "Of an image that was added." },
 );
 
-export const toImageFacts = (
+export const toImageMetadata = (
   image: ContainedImage,
   manifest: Manifest,
   updatedAt: Date,
-): Static<typeof ImageFacts> => ({
+): Static<typeof ImageMetadata> => ({
   updated_at: updatedAt.toISOString(),
   reaches: reachesOf(manifest),
   exposed_secrets: [...image.exposed],
@@ -61,12 +63,12 @@ export const toImageFacts = (
  * administrators.
  */
 export async function shownImage(ctx: OperationContext, { added }: ConnectorDefinition) {
-  const nothing = { source_image: null, allowed_hosts: null, image_facts: null };
+  const nothing = { source_image: null, allowed_hosts: null, image_metadata: null };
   if (!added?.image) return nothing;
   const { image, manifest, updatedAt } = added;
   return {
     source_image: (await administersInstance(ctx)) ? image.id : null,
     allowed_hosts: [...image.hosts],
-    image_facts: toImageFacts(image, manifest, updatedAt),
+    image_metadata: toImageMetadata(image, manifest, updatedAt),
   };
 }
