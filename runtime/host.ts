@@ -117,7 +117,7 @@ export type {
 } from "./contract/network.ts";
 export type { Booking, RateLedger } from "./contract/rate-ledger.ts";
 export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
-export { isSecret, schemaAlternatives } from "./contract/spec.ts";
+export { exclusiveKeyword, isSecret, schemaAlternatives } from "./contract/spec.ts";
 export { type RowCondition, rowOperators } from "./contract/stream.ts";
 export {
   createMemoryTokenStore,
@@ -232,3 +232,9 @@ export { isPlainObject, stringifyExact } from "./wire/exact-json.ts";
 export { parsePointer, toPointer, valueAt } from "./wire/json-pointer.ts";
 export { packageRoot } from "./wire/location.ts";
 export { manifestName } from "./wire/manifest-name.ts";
+export {
+  duplicateKey,
+  parseYamlDocument,
+  type YamlDocument,
+  YamlFault,
+} from "./wire/yaml-document.ts";

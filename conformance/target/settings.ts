@@ -1,9 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { builtInSources, type ConnectorReference } from "svc-connectors/host";
+import {
+  builtInSources,
+  type ConnectorReference,
+  duplicateKey,
+  parseYamlDocument,
+  YamlFault,
+} from "svc-connectors/host";
 import { Type } from "typebox";
-import { parseDocument } from "yaml";
 import type { ConformanceSettings } from "../contract/settings.ts";
 import { UnusableError } from "../contract/unusable.ts";
 import { checkOf } from "../fixtures/schema.ts";
@@ -127,15 +132,17 @@ export async function loadSettings(path: string): Promise<ConformanceSettings> {
 
 /** @throws UnusableError */
 export function parseSettings(text: string): Partial<ConformanceSettings> {
-  const document = parseDocument(text, { uniqueKeys: true, stringKeys: true, logLevel: "error" });
-  const fault = document.errors[0];
-  if (fault) {
-    const line = fault.linePos?.[0].line;
-    throw new UnusableError(
-      `${settingsFileName}${line === undefined ? "" : `, line ${line}`}: is not valid YAML`,
-    );
+  const notValid = (line: number) =>
+    new UnusableError(`${settingsFileName}, line ${line}: is not valid YAML`);
+  let value: unknown;
+  try {
+    const { document, lineOf } = parseYamlDocument(text);
+    const duplicate = duplicateKey(document.contents);
+    if (duplicate !== undefined) throw notValid(lineOf(duplicate));
+    value = document.toJS({ maxAliasCount: 100 }) ?? {};
+  } catch (error) {
+    throw error instanceof YamlFault ? notValid(error.line) : error;
   }
-  const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
   checkSettings(value, settingsFileName);
   return value as Partial<ConformanceSettings>;
 }

@@ -5,11 +5,13 @@ import {
   type JsonValue,
   parsePointer,
   parseText,
+  parseYamlDocument,
   printable,
   suggestion,
   UsageError,
+  type YamlDocument,
 } from "svc-connectors/host";
-import { isNode, LineCounter, parseDocument } from "yaml";
+import { isNode } from "yaml";
 import { WorkspaceFile } from "./schema.ts";
 
 /** Names and positions on the way to a value: `["sources", "Shop", "configuration", "host"]`. */
@@ -73,15 +75,17 @@ const maxPlacedCharacters = 262_144;
 
 function placesIn(text: string, name: string): ReadFile["placeOf"] {
   if (text.length > maxPlacedCharacters) return () => printable(name);
-  const lineCounter = new LineCounter();
-  let parsed: ReturnType<typeof parseDocument> | undefined;
+  let parsed: YamlDocument | undefined;
   return (path) => {
-    parsed ??= parseDocument(text, { lineCounter, uniqueKeys: false, stringKeys: true });
-    const document = parsed;
+    try {
+      parsed ??= parseYamlDocument(text);
+    } catch {
+      return printable(name); // JSON that is no YAML
+    }
+    const { document, lineOf } = parsed;
     for (let length = path.length; length > 0; length -= 1) {
       const node = document.getIn(path.slice(0, length), true);
-      if (isNode(node) && node.range)
-        return `${printable(name)}:${lineCounter.linePos(node.range[0]).line}`;
+      if (isNode(node) && node.range) return `${printable(name)}:${lineOf(node.range[0])}`;
     }
     return printable(name);
   };

@@ -44,6 +44,39 @@ test("as many keys as fit are read", () => {
   expect(() => parse([...lines, "k0: 2\n"].join(""))).toThrow("line 20001: a key is given twice");
 });
 
+const filled: Readonly<Record<string, (bytes: number) => string>> = {
+  "closing braces": (bytes) => "}".repeat(bytes),
+  "closing braces in a list": (bytes) => `a: [${"}".repeat(bytes)}`,
+  tags: (bytes) => "! ".repeat(bytes / 2),
+  anchors: (bytes) => "&a ".repeat(bytes / 3),
+  commas: (bytes) => `a: [${",".repeat(bytes)}`,
+  quotes: (bytes) => '"a" '.repeat(bytes / 4),
+  directives: (bytes) => "%a\n".repeat(bytes / 3),
+  documents: (bytes) => "---\n".repeat(bytes / 4),
+  "maps in maps": (bytes) => "a: b: ".repeat(bytes / 6),
+  "keys without a value": (bytes) => "? ".repeat(bytes / 2),
+  "line breaks in quotes": (bytes) => `a: "${"\\\n".repeat(bytes / 2)}"`,
+  "aliases of what has many before it": (bytes) =>
+    Array.from(
+      { length: bytes / 24 },
+      (_, index) => `k${index}: &a${index} 1\nl${index}: *a${index}\n`,
+    ).join(""),
+};
+
+test.each(
+  Object.entries(filled),
+)("%s: twice as much takes twice as long, not four times", (_, fill) => {
+  const cpuMs = (text: string) => {
+    const before = process.threadCpuUsage();
+    expect(() => parse(text)).toThrow();
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  const taken = [64, 128, 256].map((size) => cpuMs(fill(size * 1024 - 24)));
+  // What a quadratic parser takes for the smallest is more than this for the largest.
+  expect(taken[2]).toBeLessThan(400);
+});
+
 function aliases(count: number): string {
   const lines = Array.from({ length: count }, (_, index) => {
     const list = index === 0 ? "1" : `*a${index - 1}, `.repeat(9);

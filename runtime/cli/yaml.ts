@@ -1,7 +1,7 @@
-import { isScalar, LineCounter, type Node, parseDocument, visit } from "yaml";
 import { budgets } from "../contract/budgets.ts";
 import type { JsonValue } from "../contract/json.ts";
 import { measureJson } from "../wire/bounded-json.ts";
+import { duplicateKey, parseYamlDocument, YamlFault } from "../wire/yaml-document.ts";
 import { UsageError } from "./usage.ts";
 
 /**
@@ -19,18 +19,9 @@ export function parseYaml(text: string, name: string): JsonValue {
     throw refuse(`${notValid(text)}, or is YAML of more than ${bytes} bytes, which must be JSON`);
   if (measureJson(Buffer.from(text)).depth > depth)
     throw refuse(`is nested deeper than ${depth} levels`);
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, {
-    uniqueKeys: false, // it compares each key with each other one
-    stringKeys: true,
-    logLevel: "error",
-    lineCounter,
-  });
-  const fault = document.errors[0] ?? document.warnings[0];
-  if (fault) throw refuse(yamlFaults[fault.code] ?? notValid(text), fault.linePos?.[0].line);
+  const { document, lineOf } = parsed(text, refuse);
   const duplicate = duplicateKey(document.contents);
-  if (duplicate !== undefined)
-    throw refuse("a key is given twice", lineCounter.linePos(duplicate).line);
+  if (duplicate !== undefined) throw refuse("a key is given twice", lineOf(duplicate));
   try {
     const value: unknown = document.toJS({ maxAliasCount: count[0] });
     return JSON.parse(JSON.stringify(value ?? null, refuseNonFinite)) as JsonValue;
@@ -50,26 +41,16 @@ const yamlFaults: Readonly<Record<string, string>> = {
   TAG_RESOLVE_FAILED: "tags are not supported",
   MULTIPLE_DOCS: "a second document begins; only one is read",
   NON_STRING_KEY: "a key is not text",
+  TOO_MANY_ALIASES: "has too many aliases",
 };
 
-/** Where the first key stands that its map has already. */
-function duplicateKey(contents: Node | null): number | undefined {
-  let found: number | undefined;
-  visit(contents, {
-    Map(_, map) {
-      const keys = new Set<unknown>();
-      for (const { key } of map.items) {
-        if (!isScalar(key)) continue;
-        if (keys.has(key.value)) {
-          found = key.range?.[0] ?? 0;
-          return visit.BREAK;
-        }
-        keys.add(key.value);
-      }
-      return undefined;
-    },
-  });
-  return found;
+function parsed(text: string, refuse: (problem: string, line?: number) => UsageError) {
+  try {
+    return parseYamlDocument(text);
+  } catch (error) {
+    if (!(error instanceof YamlFault)) throw error;
+    throw refuse(yamlFaults[error.code] ?? notValid(text), error.line);
+  }
 }
 
 function refuseNonFinite(_key: string, value: unknown): unknown {

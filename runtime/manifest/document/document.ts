@@ -1,11 +1,11 @@
 /**
  * The document of a manifest: a stranger's YAML as plain data, references and parameters put in.
  */
-import { parseDocument, visit } from "yaml";
 import { budgets } from "../../contract/budgets.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
 import { measureJson } from "../../wire/bounded-json.ts";
 import { parsePointer, valueAt } from "../../wire/json-pointer.ts";
+import { parseYamlDocument, YamlFault } from "../../wire/yaml-document.ts";
 import { type PlainValue, truth } from "../expressions/values.ts";
 import { isSchemaName, supported, type Type } from "./component.ts";
 import { defaultTypeOf } from "./default-types.ts";
@@ -14,8 +14,6 @@ import { invalid } from "./invalid.ts";
 const whole = "the manifest";
 /** More than this are no list that somebody wrote down. */
 export const maxStreams = 10_000;
-/** Each is looked for from the beginning of the text. */
-const maxAliases = 2_000;
 
 /** @throws CONNECTOR_INVALID with the place */
 export function readDocument(text: string): JsonObject {
@@ -44,19 +42,16 @@ export function parseYaml(text: string, place = whole): JsonObject {
     throw invalid(place, `is nested deeper than ${depth} levels`);
   let value: unknown;
   try {
-    const document = parseDocument(text, {
-      uniqueKeys: false,
-      stringKeys: true,
-      logLevel: "error",
-    });
-    const fault = document.errors[0] ?? document.warnings[0];
-    if (fault) throw invalid(place, `is not valid YAML: line ${fault.linePos?.[0].line ?? 1}`);
-    let aliases = 0;
-    visit(document, { Alias: () => void aliases++ });
-    if (aliases > maxAliases) throw invalid(place, `has more than ${maxAliases} aliases`);
-    value = document.toJS({ maxAliasCount: count[0] });
+    value = parseYamlDocument(text).document.toJS({ maxAliasCount: count[0] });
     value = JSON.parse(JSON.stringify(value ?? null));
   } catch (error) {
+    if (error instanceof YamlFault)
+      throw invalid(
+        place,
+        error.code === "TOO_MANY_ALIASES"
+          ? "has too many aliases"
+          : `is not valid YAML: line ${error.line}`,
+      );
     if (
       error instanceof RangeError ||
       error instanceof ReferenceError ||

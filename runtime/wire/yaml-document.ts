@@ -1,0 +1,124 @@
+/**
+ * YAML of strangers: composed up to its first fault, and no further. The library writes a message
+ * for each fault that quotes the line around it, and a text of 64 KiB may have 64,000 of them.
+ */
+import {
+  Composer,
+  type Document,
+  type DocumentOptions,
+  type ErrorCode,
+  isScalar,
+  LineCounter,
+  type Node,
+  type ParsedNode,
+  type ParseOptions,
+  Parser,
+  type SchemaOptions,
+  visit,
+} from "yaml";
+
+/** Why a text is no document that is read here. */
+export class YamlFault extends Error {
+  override readonly name = "YamlFault";
+  readonly code: ErrorCode | "TOO_MANY_ALIASES";
+  /** Counted from 1. */
+  readonly line: number;
+
+  constructor(code: YamlFault["code"], line: number) {
+    super(`${code} in line ${line}`);
+    this.code = code;
+    this.line = line;
+  }
+}
+
+export interface YamlDocument {
+  readonly document: Document.Parsed<ParsedNode>;
+  readonly lineOf: (position: number) => number;
+}
+
+/** Each is looked for from the beginning of the document. */
+const maxAliases = 2_000;
+
+/**
+ * The first and only document of a text. A key may stand twice: @see duplicateKey
+ * @throws YamlFault for the first fault, warnings included
+ */
+export function parseYamlDocument(
+  text: string,
+  options: ParseOptions & DocumentOptions & SchemaOptions = {},
+): YamlDocument {
+  const lines = new LineCounter();
+  const lineOf = (position: number) => Math.max(1, lines.linePos(position).line);
+  const composer = new Composer({
+    // It compares each key with each other one.
+    uniqueKeys: false,
+    stringKeys: true,
+    logLevel: "error",
+    ...options,
+  });
+  let first: YamlFault | undefined;
+  // Its own collects them all. A test with doubling sizes notices when the library has another one.
+  (composer as unknown as { onError: (place: Place, code: ErrorCode) => never }).onError = (
+    place,
+    code,
+  ) => {
+    // The library catches what is thrown inside of a collection, and tells it as another fault.
+    first ??= new YamlFault(code, lineOf(positionOf(place)));
+    throw first;
+  };
+  let document: Document.Parsed<ParsedNode> | undefined;
+  for (const one of composer.compose(tokensOf(text, lines), true, text.length)) {
+    if (document) throw new YamlFault("MULTIPLE_DOCS", lineOf(one.range[0]));
+    document = one as Document.Parsed<ParsedNode>;
+  }
+  const composed = document as Document.Parsed<ParsedNode>;
+  const fault = composed.errors[0] ?? composed.warnings[0];
+  if (fault) throw new YamlFault(fault.code, lineOf(fault.pos[0]));
+  let aliases = 0;
+  visit(composed, {
+    Alias(_, { range }) {
+      if (++aliases > maxAliases) throw new YamlFault("TOO_MANY_ALIASES", lineOf(range?.[0] ?? 0));
+    },
+  });
+  return { document: composed, lineOf };
+}
+
+/** What stands where nothing can is a token of its own. */
+function* tokensOf(text: string, lines: LineCounter) {
+  for (const token of new Parser(lines.addNewLine).parse(text)) {
+    if (token.type === "error")
+      throw new YamlFault("UNEXPECTED_TOKEN", lines.linePos(token.offset).line);
+    yield token;
+  }
+}
+
+/** As the composer of the library says where a fault is. */
+type Place =
+  | number
+  | readonly [number, number]
+  | { readonly offset: number; readonly range?: readonly number[] };
+
+function positionOf(place: Place): number {
+  if (typeof place === "number") return place;
+  return "offset" in place ? place.offset : place[0];
+}
+
+/** Where the first key stands that its map has already. */
+export function duplicateKey(contents: Node | null): number | undefined {
+  let found: number | undefined;
+  visit(contents, {
+    Map(_, map) {
+      const keys = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        if (keys.has(key.value)) {
+          found = key.range?.[0] ?? 0;
+          return visit.BREAK;
+        }
+        keys.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return found;
+}
