@@ -6,6 +6,7 @@ import type { Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { examples } from "../control/contract/examples.ts";
 import {
+  barriers,
   type ConsoleInBrowser,
   executable,
   loaded,
@@ -159,6 +160,8 @@ async function walk(
     await page.locator("h1").first().waitFor();
     await isThere(page).catch(() => undefined);
     await takeAll(page, `${state}-${name}`);
+    // Pages through which no other test goes are in nobody's way either.
+    expect.soft(await barriers(page), `${state} ${name}`).toEqual([]);
   }
 }
 

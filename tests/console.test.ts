@@ -455,7 +455,10 @@ describe("an error of the API", () => {
         check: { error: "CONFIG_INVALID", message: "Look at `svc spec`." },
       } as never,
     });
-    expect(failed.fields).toMatchObject({ "replication.slot": "is taken", slot: "is taken" });
+    expect(failed.fields).toMatchObject({
+      "replication.slot": "It is taken.",
+      slot: "It is taken.",
+    });
     expect(failed.fix).toBeUndefined();
     const refused = new Problem(422, {
       details: { check: { error: "CREDENTIALS_REJECTED", message: "No." } } as never,

@@ -49,11 +49,17 @@ export class Problem extends Error {
       (this.details.errors ?? []).flatMap(({ path, message }) => {
         const parts = path.split(".");
         const names = new Set([path, parts.slice(1).join("."), parts.at(-1) ?? ""]);
-        return [...names].filter((name) => name !== "").map((name) => [name, message]);
+        return [...names].filter((name) => name !== "").map((name) => [name, sentence(message)]);
       }),
     );
   }
 }
+
+/** What the API says of a field, beside that field: "is missing" is said of it. */
+const sentence = (message: string): string =>
+  /^(is|must|has|needs|cannot|can|does|may|goes|holds|stands|belongs) /.test(message)
+    ? `It ${message}${/[.!?…]$/.test(message) ? "" : "."}`
+    : message;
 
 export const toProblem = (error: unknown): Problem =>
   error instanceof Problem ? error : new Problem(0);

@@ -121,7 +121,9 @@ export function ModelForm({
             <span className="dim">
               {preview.hasMore
                 ? `The first ${preview.rows.length} rows. `
-                : `All ${preview.rows.length} rows. `}
+                : preview.rows.length === 1
+                  ? "The only row. "
+                  : `All ${preview.rows.length} rows. `}
               What is personal or secret is masked here.
             </span>
           </>
@@ -166,4 +168,5 @@ const listed = (words: readonly string[]): string =>
 
 /** The column that is most likely the key. */
 const keyAmong = (columns: readonly { readonly name: string }[]): string =>
-  columns.find((one) => /^(id|uuid)$|_id$/.test(one.name))?.name ?? "";
+  columns.find(({ name }) => /^(id|uuid)$|_id$/.test(name) && !/^_svc_(?!id$)/.test(name))?.name ??
+  "";

@@ -34,10 +34,11 @@ export function SpecFields({ fields, shown = [], ...rest }: SpecFieldsProps) {
   const [isOpen, setOpen] = useState(false);
   const isWrong = ({ name }: Field) =>
     Object.keys(rest.faults).some((one) => one === name || one.startsWith(`${name}.`));
-  const isMain = (field: Field) =>
-    field.isMain || shown.includes(field.name) || isWrong(field) || fields.length < 4;
+  const isMain = (field: Field) => field.isMain || shown.includes(field.name) || fields.length < 4;
   const main = fields.filter(isMain);
   const others = fields.filter((field) => !isMain(field));
+  // What is wrong is seen where it is: no field changes its place while somebody looks.
+  const isShown = isOpen || others.some(isWrong);
   const draw = (field: Field) => <SpecField key={field.name} field={field} {...rest} />;
   return (
     <>
@@ -45,14 +46,14 @@ export function SpecFields({ fields, shown = [], ...rest }: SpecFieldsProps) {
       {others.length === 0 ? null : (
         <UnstyledButton
           onClick={() => setOpen(!isOpen)}
-          aria-expanded={isOpen}
+          aria-expanded={isShown}
           c="var(--mantine-color-anchor)"
           fz="sm"
         >
-          {isOpen ? "Fewer settings" : `More settings (${others.length})`}
+          {isShown ? "Fewer settings" : `More settings (${others.length})`}
         </UnstyledButton>
       )}
-      {isOpen ? others.map(draw) : null}
+      {isShown ? others.map(draw) : null}
     </>
   );
 }

@@ -135,13 +135,8 @@ export function RowsField({ draw, ...props }: GroupProps) {
       ))}
       {isReadOnly ? null : (
         <div>
-          <Button
-            size="xs"
-            variant="default"
-            aria-label={`Add to ${title}`}
-            onClick={() => set([...rows, begin])}
-          >
-            Add {rows.length === 0 ? "one" : "another"}
+          <Button size="xs" variant="default" onClick={() => set([...rows, begin])}>
+            Add to {title}
           </Button>
         </div>
       )}

@@ -35,6 +35,7 @@ const titlesOf: Readonly<Record<string, string>> = {
   provider_timeout: "The other side did not answer in time",
   credential_not_usable: "The login does not work any more",
   table_in_use: "Another pipeline writes to these tables",
+  source_in_use: "Another pipeline reads from this",
   overloaded: "The server is busy",
 };
 
@@ -83,7 +84,9 @@ export function ProblemNote({
   const { status, message, details, requestId } = problem;
   const isOfServer = status >= 500 && requestId !== undefined;
   const fix = problem.fix ?? (isOfServer ? ofServer : undefined);
-  const text = (message === said[status]?.api && said[status]?.here) || message;
+  const text =
+    (message === said[status]?.api && said[status]?.here) ||
+    (problem.reason === "connection_check_failed" ? "Nothing was saved." : message);
   return (
     <Alert color="red" variant="light" title={titleOf(problem)} role="alert" tabIndex={-1}>
       <div className="stack" style={{ gap: "0.5rem" }}>

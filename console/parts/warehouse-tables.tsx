@@ -1,10 +1,12 @@
 import { TextInput, UnstyledButton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, ask } from "../api/client.ts";
+import { api, ask, askNow } from "../api/client.ts";
+import { toProblem } from "../api/problem.ts";
 import type { schemas } from "../api/schema.ts";
 import { limit, usePipelines } from "../model/queries.ts";
 import { count } from "../model/words.ts";
+import { useMe } from "./me.tsx";
 
 const few = 100;
 
@@ -58,7 +60,7 @@ export function Tables({
         Tables
       </div>
       <p className="dim" style={{ margin: "0 0 0.35rem" }}>
-        Choose one to put its name into the query.
+        Choose one, or a column, to put its name into the query.
       </p>
       {all.length === 0 ? (
         <span className="dim">
@@ -77,14 +79,7 @@ export function Tables({
           ) : null}
           <div className="tables">
             {found.slice(0, few).map((name) => (
-              <UnstyledButton
-                key={name}
-                className="nav"
-                aria-label={`Insert ${name}`}
-                onClick={() => onChoose(name)}
-              >
-                <bdi className="text">{name}</bdi>
-              </UnstyledButton>
+              <Table key={name} name={name} warehouseId={warehouseId} onChoose={onChoose} />
             ))}
           </div>
           {found.length > few ? (
@@ -93,5 +88,86 @@ export function Tables({
         </div>
       )}
     </section>
+  );
+}
+
+/** A table, and its columns where somebody wants to see them. */
+function Table({
+  name,
+  warehouseId,
+  onChoose,
+}: {
+  readonly name: string;
+  readonly warehouseId: string;
+  readonly onChoose: (name: string) => void;
+}) {
+  const { mayRun } = useMe();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <span className="table-name">
+        {mayRun ? (
+          <UnstyledButton
+            className="fold"
+            aria-label={`Columns of ${name}`}
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
+            {isOpen ? "▾" : "▸"}
+          </UnstyledButton>
+        ) : null}
+        <UnstyledButton
+          className="nav"
+          aria-label={`Insert ${name}`}
+          onClick={() => onChoose(name)}
+        >
+          <bdi className="text">{name}</bdi>
+        </UnstyledButton>
+      </span>
+      {isOpen ? <Columns table={name} warehouseId={warehouseId} onChoose={onChoose} /> : null}
+    </>
+  );
+}
+
+function Columns({
+  table,
+  warehouseId,
+  onChoose,
+}: {
+  readonly table: string;
+  readonly warehouseId: string;
+  readonly onChoose: (name: string) => void;
+}) {
+  const columns = useQuery({
+    queryKey: ["in", "columns", warehouseId, table],
+    queryFn: () =>
+      askNow(
+        api.POST("/reverse-etl/models/preview", {
+          body: {
+            warehouseId,
+            queryType: "raw_sql",
+            raw: { sql: `SELECT * FROM ${table} LIMIT 0` },
+          },
+        }),
+      ),
+    staleTime: 60_000,
+    retry: false,
+  });
+  if (columns.isPending) return <span className="dim columns-of">…</span>;
+  if (columns.isError)
+    return <span className="wrong columns-of">{toProblem(columns.error).message}</span>;
+  return (
+    <div className="columns-of">
+      {columns.data.columns.map(({ name, type }) => (
+        <UnstyledButton
+          key={name}
+          className="nav"
+          aria-label={`Insert ${name} ${type.toLowerCase()}`}
+          onClick={() => onChoose(quoted(name))}
+        >
+          <bdi className="text">{name}</bdi> <span className="dim">{type.toLowerCase()}</span>
+        </UnstyledButton>
+      ))}
+    </div>
   );
 }

@@ -1,0 +1,214 @@
+/** The console's forms in a real browser: settings within settings, faults at their fields. */
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import {
+  type ConsoleInBrowser,
+  executable,
+  expectNone,
+  loaded,
+  look,
+  startConsole,
+} from "./console-browser.ts";
+
+let at: ConsoleInBrowser;
+let source: string;
+let destination: string;
+let pipeline: string;
+
+beforeAll(async () => {
+  if (executable === undefined) return;
+  at = await startConsole(executable);
+  ({ source, destination, pipeline } = await at.makePipeline("Mailer"));
+  await at.sync(pipeline);
+});
+afterAll(() => at?.[Symbol.asyncDispose]());
+
+describe.skipIf(executable === undefined)("forms of the console (else: no Chromium)", () => {
+  test("settings within settings have fields of their own, and say there what is missing", async () => {
+    const { page, complaints } = await at.signedIn();
+    await page.goto(`${at.url}/#/sources/new/conn_postgres`);
+    // Nobody looks for a port among what can be left as it is.
+    expect(await page.getByLabel("Port", { exact: true }).inputValue()).toBe("5432");
+    await page.getByLabel("Host").fill("db.example.com");
+    await page.getByLabel("Database").fill("shop");
+    await page.getByLabel("Username").fill("reader");
+    await page.getByRole("textbox", { name: "Password" }).fill("correct horse battery");
+    await page.getByRole("button", { name: /^More settings/ }).click();
+    await page.getByRole("switch", { name: "Replication" }).click({ force: true });
+    await page.getByRole("button", { name: "Add to Queries" }).click();
+    await page.getByRole("button", { name: "Save & Test" }).click();
+    await page.getByText("Fill this in.").nth(3).waitFor();
+    expect(await page.getByText("Fill this in.").count()).toBe(4);
+    await look(page, "form-nested");
+    await page.getByLabel("Publication").fill("shop");
+    await page.getByLabel("Slot").fill("Shop!");
+    const query = page.getByRole("group", { name: "Queries, 1" });
+    await query.getByLabel("Name").fill("paid");
+    await query.getByLabel("SQL").fill("SELECT 1 AS id");
+    await page.getByRole("button", { name: "Save & Test" }).click();
+    await page.getByText("It has not the right form.").waitFor();
+    await page.getByLabel("Slot").fill("shop_slot");
+    const sent = page.waitForRequest(
+      (one) => one.method() === "POST" && one.url().endsWith("/control/v1/sources"),
+    );
+    await page.getByRole("button", { name: "Save & Test" }).click();
+    const { configuration } = (await sent).postDataJSON();
+    expect(configuration).toMatchObject({
+      port: 5432,
+      replication: { publication: "shop", slot: "shop_slot" },
+      queries: [{ name: "paid", sql: "SELECT 1 AS id" }],
+    });
+    await page.getByRole("alert").first().waitFor();
+    expectNone(complaints);
+  });
+
+  test("a secret that is refused, or has not the right form, is said at its field; one can be made up", async () => {
+    const { page, complaints } = await at.signedIn();
+    await page.goto(`${at.url}/#/sources/${source}`);
+    await page.getByRole("textbox", { name: "API token" }).fill("wrong-token-of-somebody");
+    await page.getByRole("button", { name: "Save & Test" }).click();
+    await page.getByText("The test has failed").waitFor();
+    await page.getByText("It was not accepted.").waitFor();
+    await page.goto(`${at.url}/#/receivers/new`);
+    await page.getByLabel("URL").fill(at.webhook.url);
+    const secret = page.getByRole("textbox", { name: "Signing secret" });
+    await secret.fill("too-short");
+    await page.getByRole("button", { name: "Save & Test" }).click();
+    await page.getByText("must be base64 of 24 to 64 bytes").waitFor();
+    expect(await page.getByText("svc spec").count()).toBe(0);
+    await look(page, "form-webhook-refused");
+    await page.getByRole("button", { name: "Generate one" }).click();
+    await expect.poll(() => secret.inputValue()).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expectNone(complaints);
+  });
+
+  test("a second pipeline into the same tables is given a prefix, and streams are set together", async () => {
+    const { page, complaints } = await at.signedIn();
+    await page.goto(`${at.url}/#/pipelines/new/source/${source}`);
+    await page.getByRole("combobox", { name: "To" }).selectOption(destination);
+    await page.getByText(/\d+ of \d+ chosen/).waitFor();
+    await page
+      .getByRole("combobox", { name: /^How the \d+ chosen are read$/ })
+      .selectOption("full_refresh append");
+    await page.getByText(/^\d+ streams set\.$/).waitFor();
+    expect(await page.getByLabel("How tags is read").inputValue()).toBe("full_refresh append");
+    await page.getByRole("button", { name: "Ask the source again" }).click();
+    await page.getByText("The source has what it had before.").waitFor();
+    expect(await page.getByLabel("How tags is read").inputValue()).toBe("full_refresh append");
+    await page.getByRole("button", { name: /of tags$/ }).click();
+    const detail = page.getByRole("dialog", { name: "tags" });
+    await detail.getByLabel("Hashed columns").first().click();
+    await page.getByRole("option", { name: "name", exact: true }).click();
+    await page.keyboard.press("Escape");
+    await detail.getByRole("button", { name: "Add a condition" }).click();
+    await look(page, "stream-detail");
+    await detail.getByRole("button", { name: "Remove condition 1" }).click();
+    await detail.getByRole("button", { name: "Done" }).click();
+    await page.getByLabel("Name").fill("Second");
+    await page.getByRole("button", { name: "Create the pipeline" }).click();
+    await page.getByText("Another pipeline writes to these tables").waitFor();
+    await page.getByText(/^Another pipeline writes to _svc_/).waitFor();
+    await look(page, "pipeline-new-taken");
+    await page.getByLabel("Prefix of its tables").fill("second_");
+    await page.getByRole("button", { name: "Create the pipeline" }).click();
+    await page.getByRole("heading", { name: "What it does" }).waitFor();
+    const { items } = await at.must("GET", "/pipelines?search=Second");
+    const made = await at.must("GET", `/pipelines/${items[0].pipeline_id}`);
+    const tags = made.streams.find((one: { readonly name: string }) => one.name === "tags");
+    expect(made.prefix).toBe("second_");
+    expect([tags.table.name, tags.hashed_fields]).toEqual(["_svc_second_tags", ["name"]]);
+    expectNone(complaints);
+  });
+
+  test("what is wrong with a query is said in the database's words; no value, no text and ids are told apart", async () => {
+    const { page, complaints } = await at.signedIn();
+    await page.goto(`${at.url}/#/models/new/${destination}`);
+    await page.getByLabel("SQL").fill("SELECT emial FROM _svc_subscribers");
+    await page.getByRole("button", { name: "Try it" }).click();
+    await page.getByText("The query has failed").waitFor();
+    await page.getByRole("alert").getByText(/emial/).waitFor();
+    await page
+      .getByLabel("SQL")
+      .fill("SELECT NULL AS a, '' AS b, _svc_job_id FROM _svc_subscribers LIMIT 1");
+    await page.getByRole("button", { name: "Try it" }).click();
+    const table = page.getByRole("region", { name: "What the query gives" });
+    await table.getByRole("cell", { name: "null" }).waitFor();
+    await table.getByRole("cell", { name: "empty" }).waitFor();
+    await table.getByRole("cell", { name: /^job_/ }).waitFor();
+    await page.getByRole("button", { name: "Columns of _svc_tags" }).click();
+    await page.getByRole("button", { name: /^Insert name / }).waitFor();
+    await look(page, "query-values");
+    expectNone(complaints);
+  });
+
+  test("jobs are found by what they are of and how they ended, also those of reverse ETL", async () => {
+    const { credential_handle: credentialHandle } = await at.must("POST", "/credentials", {
+      body: {
+        connector_id: "conn_webhook",
+        name: "Hook",
+        secrets: { signing_secret: at.webhook.secret },
+      },
+    });
+    const { destinationId } = await at.must("POST", "/reverse-etl/destinations", {
+      body: {
+        name: "Hook",
+        type: "webhook",
+        credentialHandle,
+        configuration: { url: at.webhook.url },
+      },
+    });
+    const { modelId } = await at.must("POST", "/reverse-etl/models", {
+      body: {
+        name: "Tags",
+        warehouseId: destination,
+        queryType: "raw_sql",
+        raw: { sql: "SELECT uuid, status FROM _svc_campaigns" },
+        primaryKey: "uuid",
+      },
+    });
+    const { page, complaints } = await at.signedIn();
+    await page.goto(`${at.url}/#/models/${modelId}`);
+    await page.getByRole("link", { name: "Create an activation" }).click();
+    await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Tags to Hook");
+    const { activationId } = await at.must("POST", "/reverse-etl/activations", {
+      body: {
+        name: "Tags to Hook",
+        modelId,
+        destinationId,
+        object: "rows",
+        operation: "upsert",
+        mappings: [{ from: "uuid", to: "uuid", isPrimaryIdentifier: true }],
+      },
+    });
+    at.webhook.faults.inject({ type: "status", status: 422 }, { times: 1 });
+    const { runId } = await at.must("POST", `/reverse-etl/activations/${activationId}/run`, {
+      body: {},
+    });
+    await vi.waitUntil(
+      async () => (await at.must("GET", `/reverse-etl/runs/${runId}`)).finishedAt !== null,
+      { timeout: 30_000, interval: 100 },
+    );
+    await page.goto(`${at.url}/#/activations`);
+    await page.locator(".rows").getByText("Failed", { exact: true }).waitFor();
+    await page.goto(`${at.url}/#/`);
+    const needs = page.locator("section").filter({ hasText: "Needs you" });
+    await needs.getByText("Tags to Hook").waitFor();
+    await page.goto(`${at.url}/#/jobs/of/${activationId}`);
+    await page.getByRole("link", { name: /Tags to Hook/ }).click();
+    await page.getByRole("link", { name: "What was sent, and which rows were refused" }).click();
+    await page.getByRole("heading", { name: "Refused rows" }).waitFor();
+    await page.locator(".crumb").getByText("Tags to Hook").waitFor();
+    await page.goto(`${at.url}/#/jobs`);
+    await page.getByLabel("Status").selectOption("failed");
+    await page.getByText("No job is like this.").waitFor();
+    await page.getByLabel("Status").selectOption("");
+    await page.getByRole("combobox", { name: "Of" }).selectOption(pipeline);
+    await expect.poll(() => page.url()).toContain(`/jobs/of/${pipeline}`);
+    await loaded(page);
+    expect(await page.locator(".rows > li").count()).toBe(1);
+    await page.locator(".rows a").click();
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save the whole log" }).click();
+    expect((await download).suggestedFilename()).toMatch(/^job_.*\.log$/);
+    expectNone(complaints);
+  });
+});
