@@ -32,6 +32,24 @@ export type {
   Query,
   RequestOptions,
 } from "./contract/context.ts";
+export type {
+  CustomAction,
+  CustomAnswer,
+  CustomBackoffStrategy,
+  CustomErrorHandler,
+  CustomPage,
+  CustomPaginationStrategy,
+  CustomParent,
+  CustomPartitionRouter,
+  CustomRecord,
+  CustomRecordExtractor,
+  CustomRecordFilter,
+  CustomRequestScope,
+  CustomSchemaLoader,
+  CustomScope,
+  CustomStateMigration,
+  CustomTransformation,
+} from "./contract/custom-components.ts";
 export {
   type ApprovedUrl,
   type Auth,
@@ -69,6 +87,7 @@ export {
   type StreamBeginning,
 } from "./contract/source.ts";
 export {
+  exclusive,
   Nullable,
   type PublicConfig,
   type Secret,

@@ -53,6 +53,7 @@ export async function addSource(
   { control, db, first }: TestControl,
   credential: TestCredential,
   configuration: object = { base_url: "https://mail.example.com/api" },
+  { connectorId = "conn_mailer_product_edm" }: { readonly connectorId?: string } = {},
 ): Promise<string> {
   const now = new Date(control.services.clock.now());
   const id = createId("source");
@@ -62,7 +63,7 @@ export async function addSource(
       id,
       workspace_id: first.id,
       name: "Our mailer",
-      connector_id: "conn_mailer_product_edm",
+      connector_id: connectorId,
       credential_id: credential.id,
       configuration: JSON.stringify(configuration),
       status: "active",

@@ -92,6 +92,11 @@ export const reasons = {
     message:
       "Another pipeline writes to one of these tables. Choose a prefix or a namespace, or another destination.",
   },
+  source_in_use: {
+    status: 409,
+    message:
+      "Another active pipeline reads what this one's source names for one reader alone, such as a replication slot. Name another one, or pause that pipeline.",
+  },
   sync_already_running: { status: 409, message: "A job of this pipeline is under way already." },
   pipeline_paused: { status: 409, message: "The pipeline is paused. Resume it first." },
   pipeline_locked: { status: 409, message: "The pipeline is locked." },

@@ -3,6 +3,7 @@
  * object its path, `credentials.client_secret`.
  */
 import {
+  exclusiveKeyword,
   isJsonObject,
   isSecret,
   type JsonObject,
@@ -42,6 +43,15 @@ export function openSettingsOf(spec: JsonObject): string[] {
     if (!isSecret(schema)) names.add(path.join("."));
   });
   return [...names];
+}
+
+/** Paths of the settings that name what one reader alone may use. */
+export function exclusiveSettingsOf(spec: JsonObject): readonly (readonly string[])[] {
+  const found: (readonly string[])[] = [];
+  eachSetting(spec, (path, schema) => {
+    if (schema[exclusiveKeyword] === true) found.push(path);
+  });
+  return found;
 }
 
 type Visit = (path: readonly string[], schema: JsonObject, isNeeded: boolean) => void;

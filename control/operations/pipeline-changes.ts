@@ -6,6 +6,7 @@ import { defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
 import { IdInput, Name, OneOf, StrictObject, workspaceInput } from "../contract/schemas.ts";
 import { claimOf, holdTables, requireFreeTables } from "../pipelines/free-tables.ts";
+import { holdOnlyReader, requireOnlyReader } from "../pipelines/only-reader.ts";
 import {
   checkRequest,
   endsOf,
@@ -49,6 +50,7 @@ const partErrors = [
   "table_limit_exceeded",
   "table_name_conflict",
   "table_in_use",
+  "source_in_use",
   "prepare_expired",
   "concurrent_change",
   "invalid_base_url",
@@ -112,6 +114,7 @@ export const createPipeline = defineWrite({
       requireFollowed(parts.schedule, known.selection.agreed);
       await requireFreeTables(ctx.db, { ...ends, naming, agreed: known.selection.agreed });
     }
+    await requireOnlyReader(ctx, ends.source);
     return { ...parts, isKnown: known.isKnown };
   },
   asks: ({ isKnown }) => !isKnown,
@@ -164,6 +167,7 @@ export const createPipeline = defineWrite({
         created_at: now,
       })
       .execute();
+    await holdOnlyReader({ ...ctx, db: tx }, { ...source, pipelineId: id });
     await holdTables(tx, { ...ends, naming, agreed: selection.agreed });
     await saveSelection(tx, id, selection);
     const data = await withStreams(tx, await findPipeline(tx, workspaceId, id));

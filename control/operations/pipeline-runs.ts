@@ -5,6 +5,7 @@ import { Id, IdInput, Nullable, StrictObject, workspaceInput } from "../contract
 import { requestCancel } from "../jobs/cancel.ts";
 import { findOpenJob } from "../jobs/enqueue.ts";
 import { claimOf, holdTables, requireFreeTables } from "../pipelines/free-tables.ts";
+import { holdOnlyReader, requireOnlyReader } from "../pipelines/only-reader.ts";
 import {
   findPipeline,
   lockPipeline,
@@ -15,6 +16,7 @@ import { nextRunAfter } from "../pipelines/schedule.ts";
 import { describePipeline, pipelineFields } from "../pipelines/schemas.ts";
 import { loadAgreed } from "../pipelines/streams.ts";
 import { namingOf } from "../pipelines/table-names.ts";
+import { findSource } from "../sources/rows.ts";
 import type { Db } from "../store/database.ts";
 
 const pipelineParams = StrictObject({ pipeline_id: IdInput("The pipeline.") });
@@ -77,19 +79,25 @@ export const resumePipeline = defineWrite({
   params: pipelineParams,
   body: StrictObject(workspaceInput),
   data: StrictObject({ ...pipelineFields, changed }),
-  errors: ["not_found", "pipeline_locked", "version_mismatch", "table_in_use"],
+  errors: ["not_found", "pipeline_locked", "version_mismatch", "table_in_use", "source_in_use"],
   async guard(ctx, { params }) {
     const row = await findPipeline(ctx.db, ctx.workspaceId, params.pipeline_id);
     ctx.expectVersion(row.version);
     requireUnlocked(row);
-    if (row.status === "paused") await requireFreeTables(ctx.db, await tablesOf(ctx, row));
+    if (row.status !== "paused") return;
+    await requireOnlyReader(ctx, await readingOf(ctx, row));
+    await requireFreeTables(ctx.db, await tablesOf(ctx, row));
   },
   async commit(tx, ctx, { params: { pipeline_id: id } }) {
     const row = await lockPipeline(tx, ctx.workspaceId, id);
     ctx.expectVersion(row.version);
     requireUnlocked(row);
     const isChanged = row.status === "paused";
-    if (isChanged) await holdTables(tx, await tablesOf({ ...ctx, db: tx }, row));
+    if (isChanged) {
+      const within = { ...ctx, db: tx };
+      await holdOnlyReader(within, await readingOf(within, row));
+      await holdTables(tx, await tablesOf(within, row));
+    }
     const next_run_at = nextRunAfter(row.schedule, ctx.now);
     const resumed = isChanged
       ? await setStatus(tx, ctx, row, { status: "active", next_run_at })
@@ -99,6 +107,12 @@ export const resumePipeline = defineWrite({
       resourceId: id,
     };
   },
+});
+
+/** What it will read again. */
+const readingOf = async ({ db }: Pick<OperationContext, "db">, row: PipelineRow) => ({
+  ...(await findSource(db, row.workspace_id, row.source_id)),
+  pipelineId: row.id,
 });
 
 /** The tables to which it will write again. */

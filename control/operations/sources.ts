@@ -19,6 +19,7 @@ import {
 } from "../contract/schemas.ts";
 import { findByHandle, findCredential } from "../credentials/rows.ts";
 import { readPage } from "../door/pages.ts";
+import { holdOnlyReader, readingOfChange, requireOnlyReader } from "../pipelines/only-reader.ts";
 import { mergePatch } from "../sources/merge-patch.ts";
 import {
   enteredConfiguration,
@@ -208,6 +209,17 @@ async function partsOfChange(ctx: OperationContext, id: string, body: Static<typ
   return { version: row.version, name, parts };
 }
 
+const readingOfParts = (
+  ctx: Pick<OperationContext, "db">,
+  sourceId: string,
+  { definition, credential, configuration }: SourceParts,
+) =>
+  readingOfChange(ctx, sourceId, {
+    connector_id: definition.id,
+    credential_id: credential.id,
+    configuration,
+  });
+
 export const updateSource = defineWrite({
   id: "source.update",
   area: "Sources",
@@ -225,8 +237,19 @@ export const updateSource = defineWrite({
   params: sourceParams,
   body: UpdateSource,
   data: Source,
-  errors: ["immutable_field", "version_mismatch", "concurrent_change", ...partErrors],
-  guard: (ctx, { params, body }) => partsOfChange(ctx, params.source_id, body),
+  errors: [
+    "immutable_field",
+    "version_mismatch",
+    "concurrent_change",
+    "source_in_use",
+    ...partErrors,
+  ],
+  async guard(ctx, { params, body }) {
+    const change = await partsOfChange(ctx, params.source_id, body);
+    const reading = change.parts && (await readingOfParts(ctx, params.source_id, change.parts));
+    if (reading) await requireOnlyReader(ctx, reading);
+    return change;
+  },
   asks: ({ parts }) => parts !== undefined,
   async prepare(ctx, _input, change) {
     if (change.parts) await tryConnection(ctx, change.parts, change.name);
@@ -241,6 +264,9 @@ export const updateSource = defineWrite({
       throw new ControlError("concurrent_change", { version: row.version });
     if (parts)
       await holdCredential(tx, parts.credential, baseUrlIn(parts.configuration, parts.manifest));
+    const within = { ...ctx, db: tx };
+    const reading = parts && (await readingOfParts(within, id, parts));
+    if (reading) await holdOnlyReader(within, reading);
     if (!parts && body.name === undefined) return { data: toSource(row), resourceId: id };
     const last_check = JSON.stringify({ status: "succeeded", checked_at: now.toISOString() });
     await tx

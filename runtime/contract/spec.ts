@@ -34,6 +34,18 @@ export function withDefault<Schema extends TSchema>(schema: Schema, value: Stati
   return Type.Optional({ ...schema, default: value }) as unknown as Schema;
 }
 
+/** JSON Schema keyword of settings that {@link exclusive} marks. */
+export const exclusiveKeyword = "x-svc-exclusive";
+
+/**
+ * A setting that names what one reader alone may use, such as a replication slot: the service lets
+ * no two active pipelines name the same one at the same server or base URL.
+ * `exclusive(Type.String({ title: "Slot", description: "…" }))`
+ */
+export function exclusive<Schema extends TString>(schema: Schema): Schema {
+  return { ...schema, [exclusiveKeyword]: true };
+}
+
 /** Keywords of JSON Schema under which a value may have one of several forms. */
 export const schemaAlternatives = ["anyOf", "oneOf", "allOf"] as const;
 

@@ -5,7 +5,7 @@ import formatsPlugin from "ajv-formats";
 import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonValue } from "../contract/json.ts";
-import { secretKeyword } from "../contract/spec.ts";
+import { exclusiveKeyword, secretKeyword } from "../contract/spec.ts";
 import { parsePointer, valueAt } from "../wire/json-pointer.ts";
 import { compiledAhead } from "./compiled.ts";
 
@@ -21,6 +21,7 @@ const addFormats = formatsPlugin as unknown as (ajv: Ajv2020) => void;
 /** Keywords of ours and of Airbyte's that annotate and do not constrain. */
 const annotations = [
   secretKeyword,
+  exclusiveKeyword,
   "airbyte_secret",
   "airbyte_type",
   "order",

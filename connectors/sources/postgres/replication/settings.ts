@@ -1,5 +1,5 @@
 /** The settings of change data capture, and the columns that it adds to a stream. */
-import { type Static, Type } from "svc-connectors";
+import { exclusive, type Static, Type } from "svc-connectors";
 import type { Column } from "../catalog.ts";
 import { typeOf } from "../type-names.ts";
 
@@ -13,9 +13,11 @@ export const replication = Type.Object(
       "Publication",
       "Of the tables whose changes are read, made by an administrator: CREATE PUBLICATION … FOR TABLE ….",
     ),
-    slot: Name(
-      "Slot",
-      "Name of the logical replication slot. It is made by the first read, and belongs to one pipeline alone.",
+    slot: exclusive(
+      Name(
+        "Slot",
+        "Name of the logical replication slot. It is made by the first read, and belongs to one pipeline alone.",
+      ),
     ),
     max_lag_mb: Type.Optional(
       Type.Integer({

@@ -1,0 +1,145 @@
+/**
+ * What a source names for one reader alone (a replication slot) has one active pipeline: of two,
+ * each would take the other's changes. It is told when the second one is made or resumed, or when
+ * its source names another one.
+ */
+import { sql } from "kysely";
+import { isJsonObject, type JsonObject, type JsonValue, type Manifest } from "svc-connectors/host";
+import type { OperationContext } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import { exclusiveSettingsOf } from "../contract/secret-settings.ts";
+
+type Ctx = Pick<OperationContext, "db" | "services" | "workspaceId">;
+
+/** A source as it is, or as it will be. */
+export interface Reading {
+  readonly connector_id: string;
+  readonly credential_id: string;
+  readonly configuration: unknown;
+  /** The pipeline that will read it; undefined: it is not made yet. */
+  readonly pipelineId?: string | undefined;
+  /** The source that is changed: its own pipelines read it already. */
+  readonly sourceId?: string | undefined;
+}
+
+/** A thing that is named: where, by which setting, and how it is called. */
+interface Named {
+  readonly setting: readonly string[];
+  /** Equal texts are one thing. */
+  readonly thing: string;
+}
+
+/** A source that is changed, where an active pipeline reads it. */
+export async function readingOfChange(
+  { db }: Pick<Ctx, "db">,
+  sourceId: string,
+  changed: Reading,
+): Promise<Reading | undefined> {
+  const pipeline = await db
+    .selectFrom("pipelines")
+    .select("id")
+    .where("source_id", "=", sourceId)
+    .where("status", "=", "active")
+    .executeTakeFirst();
+  return pipeline && { ...changed, sourceId };
+}
+
+/** @throws source_in_use naming the setting, and the pipeline when it is of the own workspace */
+export async function requireOnlyReader(ctx: Ctx, reading: Reading): Promise<void> {
+  for (const { setting, thing } of await namedBy(ctx, reading))
+    await requireFree(ctx, reading, setting, thing);
+}
+
+/** As {@link requireOnlyReader}, and nobody else begins to read it until the transaction ends. */
+export async function holdOnlyReader(ctx: Ctx, reading: Reading): Promise<void> {
+  for (const { setting, thing } of await namedBy(ctx, reading)) {
+    await sql`SELECT pg_advisory_xact_lock(hashtextextended(${thing}, 0))`.execute(ctx.db);
+    await requireFree(ctx, reading, setting, thing);
+  }
+}
+
+async function requireFree(
+  ctx: Ctx,
+  { connector_id, pipelineId, sourceId }: Reading,
+  setting: readonly string[],
+  thing: string,
+): Promise<void> {
+  const { db, services, workspaceId } = ctx;
+  const manifest = await manifestOf(services, connector_id);
+  const others = await db
+    .selectFrom("pipelines")
+    .innerJoin("sources", "sources.id", "pipelines.source_id")
+    .innerJoin("credentials", "credentials.id", "sources.credential_id")
+    .select([
+      "pipelines.id",
+      "pipelines.workspace_id",
+      "sources.configuration",
+      "credentials.metadata",
+    ])
+    .where("sources.connector_id", "=", connector_id)
+    .where("pipelines.status", "=", "active")
+    .$if(pipelineId !== undefined, (rows) => rows.where("pipelines.id", "!=", pipelineId ?? ""))
+    .$if(sourceId !== undefined, (rows) => rows.where("sources.id", "!=", sourceId ?? ""))
+    .where(
+      sql<boolean>`(sources.configuration || credentials.metadata) #>> ${setting}::text[] IS NOT NULL`,
+    )
+    .orderBy("pipelines.created_at")
+    .execute();
+  const other = others.find(
+    ({ configuration, metadata }) =>
+      thingNamed(manifest, setting, settingsOf(configuration, metadata)) === thing,
+  );
+  if (!other) return;
+  throw new ControlError("source_in_use", {
+    setting: setting.join("."),
+    pipeline_id: other.workspace_id === workspaceId ? other.id : null,
+  });
+}
+
+async function namedBy(
+  { db, services }: Ctx,
+  { connector_id, credential_id, configuration }: Reading,
+): Promise<readonly Named[]> {
+  const manifest = await manifestOf(services, connector_id);
+  const paths = exclusiveSettingsOf(manifest.spec);
+  if (paths.length === 0) return [];
+  const credential = await db
+    .selectFrom("credentials")
+    .select("metadata")
+    .where("id", "=", credential_id)
+    .executeTakeFirst();
+  const settings = settingsOf(configuration, credential?.metadata);
+  return paths.flatMap((setting) => {
+    const thing = thingNamed(manifest, setting, settings);
+    return thing === undefined ? [] : [{ setting, thing }];
+  });
+}
+
+const manifestOf = ({ connectors }: Ctx["services"], connectorId: string): Promise<Manifest> =>
+  connectors.manifest(connectors.get(connectorId));
+
+/** Settings that go with the secrets count over the source's. */
+const settingsOf = (configuration: unknown, metadata: unknown): JsonObject => ({
+  ...(configuration as JsonObject),
+  ...(metadata as JsonObject | null | undefined),
+});
+
+function thingNamed(
+  { id, egress, spec }: Manifest,
+  setting: readonly string[],
+  settings: JsonObject,
+): string | undefined {
+  const name = setting.reduce<JsonValue | undefined>(
+    (around, part) => (isJsonObject(around) ? around[part] : undefined),
+    settings,
+  );
+  if (name === undefined || name === null) return undefined;
+  const properties = (spec.properties ?? {}) as Readonly<Record<string, { default?: JsonValue }>>;
+  const textOf = (field: string) =>
+    String(settings[field] ?? properties[field]?.default ?? "").toLowerCase();
+  const place =
+    egress.kind === "http"
+      ? [typeof egress.baseUrl === "string" ? egress.baseUrl : textOf(egress.baseUrl.field)]
+      : [textOf(egress.host), textOf(egress.port)];
+  return JSON.stringify([id, ...place, setting, name]);
+}
