@@ -2,7 +2,9 @@
 import {
   JsonInput,
   MultiSelect,
+  type MultiSelectProps,
   NativeSelect,
+  type NativeSelectProps,
   NumberInput,
   PasswordInput,
   Switch,
@@ -120,44 +122,9 @@ function SpecField(props: SpecFieldProps) {
         />
       );
     case "choice":
-      return (
-        <NativeSelect
-          {...common}
-          value={value === undefined ? "" : String(value)}
-          data={[
-            ...(value === undefined || !isRequired
-              ? [{ value: "", label: isRequired ? "Choose…" : "None chosen" }]
-              : []),
-            ...field.options.map((one) => ({
-              value: String(one.value),
-              label: one.label ?? wordOf(String(one.value)),
-            })),
-          ]}
-          onChange={(event) => {
-            const chosen = event.currentTarget.value;
-            set(field.options.find((one) => String(one.value) === chosen)?.value);
-          }}
-        />
-      );
+      return <ChoiceInput common={common} field={field} value={value} set={set} />;
     case "choices":
-      return (
-        <MultiSelect
-          {...common}
-          value={Array.isArray(value) ? value.map(String) : []}
-          data={field.options.map((one) => ({
-            value: String(one.value),
-            label: wordOf(String(one.value)),
-          }))}
-          onChange={(chosen) =>
-            set(
-              field.options
-                .filter((one) => chosen.includes(String(one.value)))
-                .map((one) => one.value),
-            )
-          }
-          searchable
-        />
-      );
+      return <ChoicesInput common={common} field={field} value={value} set={set} />;
     case "number":
       return (
         <NumberInput
@@ -219,6 +186,58 @@ function SpecField(props: SpecFieldProps) {
         />
       );
   }
+}
+
+interface ChoiceInputProps {
+  /** Of every input of the form. */
+  readonly common: Pick<
+    NativeSelectProps & MultiSelectProps,
+    "label" | "description" | "error" | "disabled" | "required" | "name"
+  >;
+  readonly field: Field;
+  readonly value: unknown;
+  readonly set: (next: unknown) => void;
+}
+
+function ChoiceInput({ common, field, value, set }: ChoiceInputProps) {
+  return (
+    <NativeSelect
+      {...common}
+      value={value === undefined ? "" : String(value)}
+      data={[
+        ...(value === undefined || !field.isRequired
+          ? [{ value: "", label: field.isRequired ? "Choose…" : "None chosen" }]
+          : []),
+        ...field.options.map((one) => ({
+          value: String(one.value),
+          label: one.label ?? wordOf(String(one.value)),
+        })),
+      ]}
+      onChange={(event) => {
+        const chosen = event.currentTarget.value;
+        set(field.options.find((one) => String(one.value) === chosen)?.value);
+      }}
+    />
+  );
+}
+
+function ChoicesInput({ common, field, value, set }: ChoiceInputProps) {
+  return (
+    <MultiSelect
+      {...common}
+      value={Array.isArray(value) ? value.map(String) : []}
+      data={field.options.map((one) => ({
+        value: String(one.value),
+        label: wordOf(String(one.value)),
+      }))}
+      onChange={(chosen) =>
+        set(
+          field.options.filter((one) => chosen.includes(String(one.value))).map((one) => one.value),
+        )
+      }
+      searchable
+    />
+  );
 }
 
 const drawn = (props: SpecFieldProps) => <SpecField key={props.field.name} {...props} />;

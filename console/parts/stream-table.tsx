@@ -125,21 +125,10 @@ export function StreamTable({ prepared, selections, onChange, onLook }: StreamTa
         </span>
         <div className="grow" />
         {chosenHere > 1 ? (
-          <NativeSelect
-            aria-label={`How the ${count(chosenHere)} ${search.trim() === "" ? "chosen" : "found"} are read`}
-            size="xs"
-            value=""
-            data={[
-              {
-                value: "",
-                label: `Set how ${search.trim() === "" ? "all" : "all found"} are read…`,
-              },
-              { value: "proposed", label: "As proposed for each" },
-              ...Object.entries(modes)
-                .filter(([value]) => value !== "full_refresh append_dedup")
-                .map(([value, label]) => ({ value, label })),
-            ]}
-            onChange={(event) => setModes(event.currentTarget.value as Mode | "proposed" | "")}
+          <ModesSelect
+            label={`How the ${count(chosenHere)} ${search.trim() === "" ? "chosen" : "found"} are read`}
+            all={search.trim() === "" ? "all" : "all found"}
+            onChange={setModes}
           />
         ) : null}
         {onLook === undefined ? null : (
@@ -196,6 +185,33 @@ export function StreamTable({ prepared, selections, onChange, onLook }: StreamTa
         />
       )}
     </div>
+  );
+}
+
+/** Sets how many streams are read at once. */
+function ModesSelect({
+  label,
+  all,
+  onChange,
+}: {
+  readonly label: string;
+  readonly all: string;
+  readonly onChange: (mode: Mode | "proposed" | "") => void;
+}) {
+  return (
+    <NativeSelect
+      aria-label={label}
+      size="xs"
+      value=""
+      data={[
+        { value: "", label: `Set how ${all} are read…` },
+        { value: "proposed", label: "As proposed for each" },
+        ...Object.entries(modes)
+          .filter(([value]) => value !== "full_refresh append_dedup")
+          .map(([value, label]) => ({ value, label })),
+      ]}
+      onChange={(event) => onChange(event.currentTarget.value as Mode | "proposed" | "")}
+    />
   );
 }
 

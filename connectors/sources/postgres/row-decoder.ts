@@ -72,12 +72,8 @@ export function createRowDecoder(options: DecoderOptions): RowDecoder {
   const minRowBytes = columns.reduce((sum, { values }) => sum + values.rowBytes, 0);
   const maxRows = Math.min(options.maxRows, capacityFor(minRowBytes));
   const perBlock = Math.max(1, Math.min(blockRows, Math.floor(blockFields / (fieldCount + 1))));
-  const starts = new Int32Array(perBlock * fieldCount);
   const messages = new Int32Array(perBlock);
-  const wireBytes = Int32Array.from(decoded, ({ values }) => values?.wireBytes ?? 0);
-  const growing = decoded.flatMap(({ values }, index) =>
-    values?.growth ? [{ index, growth: values.growth }] : [],
-  );
+  const { starts, frameRow } = createFramer(decoded, perBlock, minRowBytes);
 
   let hasHeader = false;
   let rowCount = 0;
@@ -85,38 +81,6 @@ export function createRowDecoder(options: DecoderOptions): RowDecoder {
   let isFull = false;
   let isEndless = false;
   let last: (Buffer | null)[] = [];
-
-  /**
-   * Notes the places of a row's fields; gives the bytes that it may take, 0 behind the last row.
-   */
-  const frameRow = (view: DataView, from: number, end: number, slot: number): number => {
-    let at = from;
-    if (end - at < 2) throw malformed();
-    const count = view.getInt16(at);
-    at += 2;
-    if (count === -1 && at === end) return 0;
-    if (count !== fieldCount) throw malformed();
-    let rowBytes = headBytes + end - from;
-    for (let index = 0, to = slot; index < fieldCount; index++, to += perBlock) {
-      if (end - at < 4) throw malformed();
-      const length = view.getInt32(at);
-      at += 4;
-      if (length < 0) {
-        starts[to] = 0;
-        continue;
-      }
-      const wanted = wireBytes[index] as number;
-      if (length > end - at || (wanted > 0 && length !== wanted)) throw malformed();
-      starts[to] = at;
-      at += length;
-    }
-    if (at !== end) throw malformed();
-    for (const { index, growth } of growing) {
-      const start = starts[slot + index * perBlock] as number;
-      if (start > 0) rowBytes += growth(view, start);
-    }
-    return Math.max(rowBytes, minRowBytes);
-  };
 
   /**
    * Adds the rows of a block to all columns; gives how many all of them took, and who took no more.
@@ -240,6 +204,50 @@ export function createRowDecoder(options: DecoderOptions): RowDecoder {
     const start = starts[slot + index * perBlock] as number;
     return start > 0 && isOne(view, start);
   }
+}
+
+/** Notes where the fields of the rows of a block stand. */
+function createFramer(decoded: readonly DecodedField[], perBlock: number, minRowBytes: number) {
+  const fieldCount = decoded.length;
+  const starts = new Int32Array(perBlock * fieldCount);
+  const wireBytes = Int32Array.from(decoded, ({ values }) => values?.wireBytes ?? 0);
+  const growing = decoded.flatMap(({ values }, index) =>
+    values?.growth ? [{ index, growth: values.growth }] : [],
+  );
+
+  /**
+   * Notes the places of a row's fields; gives the bytes that it may take, 0 behind the last row.
+   */
+  const frameRow = (view: DataView, from: number, end: number, slot: number): number => {
+    let at = from;
+    if (end - at < 2) throw malformed();
+    const count = view.getInt16(at);
+    at += 2;
+    if (count === -1 && at === end) return 0;
+    if (count !== fieldCount) throw malformed();
+    let rowBytes = headBytes + end - from;
+    for (let index = 0, to = slot; index < fieldCount; index++, to += perBlock) {
+      if (end - at < 4) throw malformed();
+      const length = view.getInt32(at);
+      at += 4;
+      if (length < 0) {
+        starts[to] = 0;
+        continue;
+      }
+      const wanted = wireBytes[index] as number;
+      if (length > end - at || (wanted > 0 && length !== wanted)) throw malformed();
+      starts[to] = at;
+      at += length;
+    }
+    if (at !== end) throw malformed();
+    for (const { index, growth } of growing) {
+      const start = starts[slot + index * perBlock] as number;
+      if (start > 0) rowBytes += growth(view, start);
+    }
+    return Math.max(rowBytes, minRowBytes);
+  };
+
+  return { starts, frameRow };
 }
 
 /** A copy of the field whose place is noted there. */

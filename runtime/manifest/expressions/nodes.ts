@@ -107,10 +107,8 @@ export function parseTemplate(template: string, path: string): Node[] {
     depth--;
     return made;
   };
-  const nameOf = (token: Token | undefined): string => {
-    if (token?.kind !== "name") throw invalid(path, "holds a statement that lacks a name");
-    return token.text;
-  };
+  const nameOf = (token: Token | undefined) => nameFrom(token, path);
+  const namesOf = (tokens: readonly Token[]) => namesFrom(tokens, path);
   const assignment = (tokens: readonly Token[]): Node => {
     const equalsAt = tokens.findIndex((token) => textOf(token) === "=");
     const [target, value] = [tokens.slice(0, equalsAt), expressionOf(tokens.slice(equalsAt + 1))];
@@ -122,16 +120,6 @@ export function parseTemplate(template: string, path: string): Node[] {
     const names = namesOf(target);
     for (const name of names) locals.add(name);
     return { kind: "set", names, value };
-  };
-  /** Names with commas between them, perhaps in brackets. */
-  const namesOf = (tokens: readonly Token[]): string[] => {
-    const isBracketed = textOf(tokens[0]) === "(" && textOf(tokens.at(-1)) === ")";
-    const inner = isBracketed ? tokens.slice(1, -1) : tokens;
-    const names = inner.filter((_, at) => at % 2 === 0).map(nameOf);
-    const areParted = inner.every((token, at) => at % 2 === 0 || textOf(token) === ",");
-    if (names.length === 0 || !areParted)
-      throw new Unsupported(path, "gives names in a form that is not supported");
-    return names;
   };
   /** Goes into a block, and to its end. */
   const within = (end: string): Node[] => {
@@ -209,6 +197,22 @@ export function parseTemplate(template: string, path: string): Node[] {
     return { kind: "for", names, list, when, nodes, otherwise: isElse ? until("endfor") : [] };
   };
   return until();
+}
+
+function nameFrom(token: Token | undefined, path: string): string {
+  if (token?.kind !== "name") throw invalid(path, "holds a statement that lacks a name");
+  return token.text;
+}
+
+/** Names with commas between them, perhaps in brackets. */
+function namesFrom(tokens: readonly Token[], path: string): string[] {
+  const isBracketed = textOf(tokens[0]) === "(" && textOf(tokens.at(-1)) === ")";
+  const inner = isBracketed ? tokens.slice(1, -1) : tokens;
+  const names = inner.filter((_, at) => at % 2 === 0).map((token) => nameFrom(token, path));
+  const areParted = inner.every((token, at) => at % 2 === 0 || textOf(token) === ",");
+  if (names.length === 0 || !areParted)
+    throw new Unsupported(path, "gives names in a form that is not supported");
+  return names;
 }
 
 /** Where the tokens stand that are in no brackets. */

@@ -1,6 +1,7 @@
 /** The changes of tables up to moments of the log, one table after another. */
 import { ConnectorError } from "svc-connectors";
 import type { PostgresContext } from "../spec.ts";
+import { createStores, type Store } from "./kept-changes.ts";
 import type { Moment } from "./moment.ts";
 import { type Change, type ChangeDecoder, createChangeDecoder, type Relation } from "./pgoutput.ts";
 import { tableKey } from "./server.ts";
@@ -61,25 +62,6 @@ export interface ChangeLog {
   changesOf(table: string, from: bigint, end: LogEnd): AsyncGenerator<Iterable<LogItem>>;
 }
 
-/** Bytes of other tables' changes that are kept. */
-const maxKeptBytes = 32 * 1024 * 1024;
-/** Bytes that a kept change takes besides its own. */
-const keptHeadBytes = 200;
-
-interface Kept {
-  readonly payload: Buffer;
-  readonly relation: Relation;
-  readonly lsn: bigint;
-  readonly time: bigint;
-}
-
-interface Store {
-  /** Changes before it are not kept, or kept already. */
-  from: bigint;
-  items: Kept[];
-  bytes: number;
-}
-
 /** A slot that is read, and how far. */
 interface Reader {
   readonly pieces: AsyncGenerator<SlotPiece>;
@@ -102,9 +84,7 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
   let unseen: number | undefined;
   let reader: Reader | undefined;
   let failure: unknown;
-  /** Of tables that are still to be asked for: all that the reader has given of them. */
-  const stores = new Map<string, Store>();
-  let keptBytes = 0;
+  const stores = createStores();
   const decode = createChangeDecoder();
 
   return {
@@ -119,7 +99,7 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
       unseen = undefined;
       waiting.delete(table);
       const store = stores.get(table);
-      remove(table);
+      stores.remove(table);
       try {
         if (store) yield replay(store, decode);
         if (from < border) yield* readOn(table, from, end, store !== undefined);
@@ -138,49 +118,17 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
     await closing?.pieces.return(undefined);
   }
 
-  function remove(table: string): void {
-    keptBytes -= stores.get(table)?.bytes ?? 0;
-    stores.delete(table);
-  }
-
-  function keep(item: Kept, table: string): void {
-    const store = stores.get(table);
-    if (!store || item.lsn < store.from) return;
-    const bytes = item.payload.length + keptHeadBytes;
-    store.items.push({ ...item, payload: Buffer.from(item.payload) });
-    store.bytes += bytes;
-    keptBytes += bytes;
-    while (keptBytes > maxKeptBytes) {
-      const [largest] = [...stores].sort(([, one], [, other]) => other.bytes - one.bytes);
-      if (!largest) return;
-      remove(largest[0]);
-    }
-  }
-
   /** Reads from a place on, and from where tables need it of which nothing is kept. */
   async function open(from: bigint): Promise<Reader> {
-    for (const store of stores.values())
-      if (reader && store.from < reader.reached) store.from = reader.reached;
+    if (reader) stores.reachedBy(reader.reached);
     await close();
-    let begin = from;
-    for (const [other, otherFrom] of waiting) {
-      if (stores.has(other)) continue;
-      stores.set(other, { from: otherFrom, items: [], bytes: 0 });
-      if (otherFrom < begin) begin = otherFrom;
-    }
+    const begin = stores.add(waiting).reduce((one, other) => (other < one ? other : one), from);
     const { settings, confirmed } = options;
     const pieces =
       begun ?? followSlot(await openReplication(ctx), { ...settings, from: begin, confirmed });
     begun = undefined;
-    return {
-      pieces,
-      relations: new Map(),
-      piece: undefined,
-      at: 0,
-      lsn: 0n,
-      time: 0n,
-      reached: 0n,
-    };
+    const relations: Reader["relations"] = new Map();
+    return { pieces, relations, piece: undefined, at: 0, lsn: 0n, time: 0n, reached: 0n };
   }
 
   /** Who gives up waiting leaves the slot as it is: it ends with the run. */
@@ -244,7 +192,7 @@ export function createChangeLog(ctx: PostgresContext, options: LogOptions): Chan
           const changed = (change.kind === "truncate" ? change.oids : [change.oid]).map(known);
           for (const { relation, key } of changed)
             if (key !== table)
-              keep({ payload: bytes.subarray(start, end), relation, lsn, time }, key);
+              stores.keep({ payload: bytes.subarray(start, end), relation, lsn, time }, key);
           for (const { relation, key } of changed)
             if (key === table && lsn >= from) yield { kind: "change", change, relation, lsn, time };
         }
