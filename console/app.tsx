@@ -39,6 +39,8 @@ const Approvals = lazyPage(() => import("./pages/approvals.tsx"));
 const Approval = lazyPage(() => import("./pages/approval.tsx"));
 const People = lazyPage(() => import("./pages/people.tsx"));
 const Access = lazyPage(() => import("./pages/access.tsx"));
+const Notifications = lazyPage(() => import("./pages/notifications.tsx"));
+const Webhook = lazyPage(() => import("./pages/webhook.tsx"));
 const Audit = lazyPage(() => import("./pages/audit.tsx"));
 
 /**
@@ -177,6 +179,8 @@ const Pages = () => (
     <Route path="/approvals/:id">{({ id }) => <Approval id={id} key={id} />}</Route>
     <Route path="/people" component={People} />
     <Route path="/access" component={Access} />
+    <Route path="/notifications" component={Notifications} />
+    <Route path="/webhooks/:id">{({ id }) => <Webhook id={id} key={id} />}</Route>
     <Route path="/audit" component={Audit} />
     <Route>
       <Redirect to="/" />

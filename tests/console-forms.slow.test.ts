@@ -140,6 +140,40 @@ describe.skipIf(executable === undefined)("forms of the console (else: no Chromi
     expectNone(complaints);
   });
 
+  test("who is mailed of what is chosen, and a webhook is added, tried and seen to be sent to", async () => {
+    const { page, complaints } = await at.signedIn();
+    await page.goto(`${at.url}/#/notifications`);
+    await page.getByLabel("A change waits for approval").check();
+    await page.getByText("Some people", { exact: true }).click();
+    await page.getByLabel("viewer of first").uncheck();
+    await look(page, "notifications");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    const settings = await at.must("GET", "/notification-settings");
+    expect(settings.event_types).toContain("approval.created");
+    expect(settings.member_ids.length).toBeGreaterThan(1);
+    await page.getByRole("button", { name: "Add a webhook" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Pager");
+    await dialog.getByLabel("URL").fill("http://hooks.example.com/svc");
+    await dialog.getByRole("button", { name: "Add", exact: true }).click();
+    await dialog.locator("[aria-invalid=true]").waitFor();
+    await look(page, "webhook-new");
+    await dialog.getByLabel("URL").fill(at.webhook.url);
+    await dialog.getByRole("button", { name: "Add", exact: true }).click();
+    const secret = (await page.locator("output.token").innerText()).trim();
+    expect(secret).toMatch(/^whsec_/);
+    await page.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("heading", { level: 1, name: "Pager" }).waitFor();
+    expect(await page.locator("body").innerText()).not.toContain(secret);
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.locator(".rows").getByText("A test", { exact: true }).waitFor();
+    await look(page, "webhook");
+    await page.getByRole("button", { name: "Disable" }).click();
+    await page.getByText("Somebody has disabled it.").waitFor();
+    expectNone(complaints);
+  });
+
   test("jobs are found by what they are of and how they ended, also those of reverse ETL", async () => {
     const { credential_handle: credentialHandle } = await at.must("POST", "/credentials", {
       body: {

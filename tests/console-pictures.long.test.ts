@@ -74,6 +74,10 @@ async function everything(): Promise<Readonly<Record<string, string>>> {
     email: "new@example.com",
     role: "editor",
   });
+  const { webhook_endpoint_id } = await make("/webhook-endpoints", {
+    name: "Pager",
+    url: at.webhook.url,
+  });
   // A source that has lost its login, and the job that shows it.
   const broken = await at.makePipeline("Shop");
   const { credential_handle } = await at.must("GET", `/sources/${broken.source}`);
@@ -116,6 +120,8 @@ async function everything(): Promise<Readonly<Record<string, string>>> {
     approval: `approvals/${approval_id}`,
     people: "people",
     access: "access",
+    notifications: "notifications",
+    webhook: `webhooks/${webhook_endpoint_id}`,
     audit: "audit",
   };
 }

@@ -13,8 +13,8 @@ const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFracti
 export const short = (value: number): string =>
   value < 100_000 ? count(value) : compact.format(value);
 
-export const plural = (value: number, one: string): string =>
-  `${count(value)} ${one}${value === 1 ? "" : "s"}`;
+export const plural = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`;
 
 export function bytes(value: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
@@ -133,5 +133,7 @@ export const colorOf: Readonly<Record<string, string>> = {
   reporting: "indigo",
   needs_reauth: "red",
   expired: "red",
+  enabled: "teal",
+  disabled: "yellow",
   revoked: "gray",
 };

@@ -293,9 +293,8 @@ function Verdict({ file, chain }: Read) {
     <Alert color="teal" variant="light" title="It is what was written" role="status">
       <div className="stack" style={{ gap: "0.6rem" }}>
         <span>
-          {plural(chain.entries, "entry").replace("entrys", "entries")} in one chain, verified in
-          this browser. Keep the last hash elsewhere, to compare:{" "}
-          <code className="text">{chain.hash}</code>
+          {plural(chain.entries, "entry", "entries")} in one chain, verified in this browser. Keep
+          the last hash elsewhere, to compare: <code className="text">{chain.hash}</code>
         </span>
         {button}
       </div>

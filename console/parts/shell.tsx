@@ -46,6 +46,7 @@ const places: readonly (readonly Place[])[] = [
     { to: "/approvals", label: "Approvals", icon: "approval" },
     { to: "/people", label: "People", icon: "people" },
     { to: "/access", label: "Sessions", icon: "key" },
+    { to: "/notifications", label: "Notifications", icon: "bell", others: ["/webhooks"] },
     { to: "/audit", label: "Audit log", icon: "audit" },
   ],
 ];
