@@ -20,17 +20,20 @@ type GroupProps = SpecFieldProps & {
 /** Fields that belong together, and what is wrong with them as a whole. */
 const Group = ({
   title,
+  isNamed = false,
   description,
   fault,
   children,
 }: {
   readonly title: string;
+  /** What stands above it says already what it is. */
+  readonly isNamed?: boolean | undefined;
   readonly description?: string | undefined;
   readonly fault?: string | undefined;
   readonly children: ReactNode;
 }) => (
   <fieldset className="group">
-    <legend>{title}</legend>
+    <legend className={isNamed ? "hidden" : undefined}>{title}</legend>
     {description === undefined ? null : <span className="dim">{description}</span>}
     {children}
     {fault === undefined ? null : <span className="wrong">{fault}</span>}
@@ -61,7 +64,7 @@ export function ObjectField({ draw, ...props }: GroupProps) {
         onChange={(event) => turn(event.currentTarget.checked)}
       />
       {isOn ? (
-        <Group title={title} fault={faults[name]}>
+        <Group title={title} isNamed fault={faults[name]}>
           {fields}
         </Group>
       ) : null}
