@@ -30,7 +30,9 @@ describe.skipIf(findMariadb() === undefined)("the broker of a MySQL connector", 
       CREATE USER reader IDENTIFIED BY '${password}';
       CREATE USER tls_only IDENTIFIED BY '${password}' REQUIRE SSL;
       CREATE USER locked IDENTIFIED BY '${password}' ACCOUNT LOCK;
-      GRANT SELECT, INSERT ON shop.* TO reader, tls_only;`);
+      INSTALL SONAME 'auth_ed25519';
+      CREATE USER signer IDENTIFIED VIA ed25519 USING PASSWORD('${password}');
+      GRANT SELECT, INSERT ON shop.* TO reader, tls_only, signer;`);
   });
   afterAll(() => server?.[Symbol.asyncDispose]());
 
@@ -75,6 +77,8 @@ describe.skipIf(findMariadb() === undefined)("the broker of a MySQL connector", 
     ["allow", "reader", "plain"],
     ["prefer", "reader", "tls"],
     ["require", "tls_only", "tls"],
+    ["disable", "signer", "plain"],
+    ["require", "signer", "tls"],
     ["disable", "tls_only", "CREDENTIALS_REJECTED"],
   ])("%s as %s: %s", async (ssl_mode, username, expected) => {
     expect(await outcome({ ssl_mode, username })).toBe(expected);
@@ -97,6 +101,9 @@ describe.skipIf(findMariadb() === undefined)("the broker of a MySQL connector", 
   test("failures say who must act", async () => {
     expect(await outcome({ password: "wrong-password" })).toBe("CREDENTIALS_REJECTED");
     expect(await outcome({ username: "nobody" })).toBe("CREDENTIALS_REJECTED");
+    expect(await outcome({ username: "signer", password: "wrong-password" })).toBe(
+      "CREDENTIALS_REJECTED",
+    );
     expect(await outcome({ username: "locked" })).toBe("CREDENTIALS_REJECTED");
     expect(await outcome({ database: "other" })).toBe(
       "PERMISSION_DENIED: connecting to the database",

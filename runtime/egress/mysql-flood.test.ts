@@ -188,13 +188,13 @@ test.each<[string, string, Buffer, Buffer?]>([
   ],
   [
     "a question for the password itself",
-    "DATABASE_UNUSABLE: the server asks for an authentication method other than caching_sha2_password or mysql_native_password",
+    "DATABASE_UNUSABLE: the server asks for an authentication method other than caching_sha2_password, mysql_native_password or ed25519",
     greeting("mysql_native_password"),
     switchTo("mysql_clear_password"),
   ],
   [
     "a method named as a property is",
-    "DATABASE_UNUSABLE: the server asks for an authentication method other than caching_sha2_password or mysql_native_password",
+    "DATABASE_UNUSABLE: the server asks for an authentication method other than caching_sha2_password, mysql_native_password or ed25519",
     greeting("mysql_native_password"),
     switchTo("constructor"),
   ],

@@ -12,6 +12,8 @@ import { type SslMode, secure } from "./database-tls.ts";
 import {
   cachingSha2Answer,
   challengeBytes,
+  ed25519Answer,
+  ed25519ChallengeBytes,
   encryptedPassword,
   nativeAnswer,
 } from "./mysql-auth.ts";
@@ -119,6 +121,12 @@ function head(isTls: boolean, { database }: DatabaseLogin): Buffer {
   return bytes;
 }
 
+/** How a password is shown, and how much of the server's randomness that takes. */
+interface Method {
+  answer(password: string, challenge: Buffer): Buffer | Promise<Buffer>;
+  readonly challengeBytes: number;
+}
+
 interface Authentication {
   readonly greeting: Greeting;
   readonly login: DatabaseLogin;
@@ -130,18 +138,21 @@ interface Authentication {
 async function authenticate(exchange: Authentication): Promise<void> {
   const { greeting, login, isTls, send, next } = exchange;
   const { user, password, database } = login;
-  const answers: Readonly<Record<string, (challenge: Buffer) => Buffer>> = {
-    mysql_native_password: (challenge) => nativeAnswer(password, challenge),
-    caching_sha2_password: (challenge) => cachingSha2Answer(password, challenge),
+  const methods: Readonly<Record<string, Method>> = {
+    mysql_native_password: { answer: nativeAnswer, challengeBytes },
+    caching_sha2_password: { answer: cachingSha2Answer, challengeBytes },
+    client_ed25519: { answer: ed25519Answer, challengeBytes: ed25519ChallengeBytes },
   };
   let { challenge } = greeting;
   // Of another method the server is told a known one; if it is the account's own, it asks again.
-  let plugin = Object.hasOwn(answers, greeting.plugin) ? greeting.plugin : "mysql_native_password";
+  const isGreeted = greeting.plugin !== "client_ed25519" && Object.hasOwn(methods, greeting.plugin);
+  let plugin = isGreeted ? greeting.plugin : "mysql_native_password";
   const answer = () => {
-    if (challenge.length !== challengeBytes) throw notMysql();
-    return (answers[plugin] as (challenge: Buffer) => Buffer)(challenge);
+    const method = methods[plugin] as Method;
+    if (challenge.length !== method.challengeBytes) throw notMysql();
+    return method.answer(password, challenge);
   };
-  const first = answer();
+  const first = await answer();
   send(
     Buffer.concat([
       head(isTls, login),
@@ -159,9 +170,11 @@ async function authenticate(exchange: Authentication): Promise<void> {
     if (payload[0] === 0xfe && !isSwitched) {
       isSwitched = true;
       plugin = textAt(payload, 1);
-      if (!Object.hasOwn(answers, plugin)) throw unknownMethod();
-      challenge = payload.subarray(2 + plugin.length, 2 + plugin.length + challengeBytes);
-      send(answer());
+      const method = Object.hasOwn(methods, plugin) ? methods[plugin] : undefined;
+      if (!method) throw unknownMethod();
+      const start = 2 + plugin.length;
+      challenge = payload.subarray(start, start + method.challengeBytes);
+      send(await answer());
     } else if (payload[0] === 0x01 && plugin === "caching_sha2_password") {
       if (payload.length === 2 && payload[1] === fastAuthDone) continue;
       if (payload.length === 2 && payload[1] === fullAuthNeeded)
@@ -181,7 +194,7 @@ const fullAuthNeeded = 4;
 const unusable = (reason: string) => new ConnectorError("DATABASE_UNUSABLE", { reason });
 const unknownMethod = () =>
   unusable(
-    "the server asks for an authentication method other than caching_sha2_password or mysql_native_password",
+    "the server asks for an authentication method other than caching_sha2_password, mysql_native_password or ed25519",
   );
 
 /**
