@@ -8,6 +8,7 @@ import {
   look,
   startConsole,
 } from "./console-browser.ts";
+import { skipUnlessWhole } from "./effort.ts";
 
 let at: ConsoleInBrowser;
 let source: string;
@@ -61,7 +62,8 @@ describe.skipIf(executable === undefined)("forms of the console (else: no Chromi
     expectNone(complaints);
   });
 
-  test("a secret that is refused, or has not the right form, is said at its field; one can be made up", async () => {
+  test("a secret that is refused, or has not the right form, is said at its field; one can be made up", async (task) => {
+    skipUnlessWhole(task);
     const { page, complaints } = await at.signedIn();
     await page.goto(`${at.url}/#/sources/${source}`);
     await page.getByRole("textbox", { name: "API token" }).fill("wrong-token-of-somebody");
@@ -81,7 +83,8 @@ describe.skipIf(executable === undefined)("forms of the console (else: no Chromi
     expectNone(complaints);
   });
 
-  test("a second pipeline into the same tables is given a prefix, and streams are set together", async () => {
+  test("a second pipeline into the same tables is given a prefix, and streams are set together", async (task) => {
+    skipUnlessWhole(task);
     const { page, complaints } = await at.signedIn();
     await page.goto(`${at.url}/#/pipelines/new/source/${source}`);
     await page.getByRole("combobox", { name: "To" }).selectOption(destination);
@@ -119,7 +122,8 @@ describe.skipIf(executable === undefined)("forms of the console (else: no Chromi
     expectNone(complaints);
   });
 
-  test("what is wrong with a query is said in the database's words; no value, no text and ids are told apart", async () => {
+  test("what is wrong with a query is said in the database's words; no value, no text and ids are told apart", async (task) => {
+    skipUnlessWhole(task);
     const { page, complaints } = await at.signedIn();
     await page.goto(`${at.url}/#/models/new/${destination}`);
     await page.getByLabel("SQL").fill("SELECT emial FROM _svc_subscribers");
@@ -140,7 +144,8 @@ describe.skipIf(executable === undefined)("forms of the console (else: no Chromi
     expectNone(complaints);
   });
 
-  test("who is mailed of what is chosen, and a webhook is added, tried and seen to be sent to", async () => {
+  test("who is mailed of what is chosen, and a webhook is added, tried and seen to be sent to", async (task) => {
+    skipUnlessWhole(task);
     const { page, complaints } = await at.signedIn();
     await page.goto(`${at.url}/#/notifications`);
     await page.getByLabel("A change waits for approval").check();
@@ -174,7 +179,8 @@ describe.skipIf(executable === undefined)("forms of the console (else: no Chromi
     expectNone(complaints);
   });
 
-  test("jobs are found by what they are of and how they ended, also those of reverse ETL", async () => {
+  test("jobs are found by what they are of and how they ended, also those of reverse ETL", async (task) => {
+    skipUnlessWhole(task);
     const { credential_handle: credentialHandle } = await at.must("POST", "/credentials", {
       body: {
         connector_id: "conn_webhook",
