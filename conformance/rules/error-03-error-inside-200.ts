@@ -43,10 +43,19 @@ export default defineRule({
     const places = await edgeRequests(lab, sampledPlaces);
     if (places.length === 0) return await reportNoReads(lab, report);
     const own = ownErrors(lab);
+    if (own.length === 0)
+      report.untried(
+        "a part of the rows beside an error, with status 200 or 206: how this provider reports one is not known (answers.yaml with an answer 200, or egress errors)",
+      );
     for (const place of places) {
+      const half = halfAnswers(lab, place, own);
+      if (half.length === 0)
+        report.untried(
+          `${place.name}: a part of its rows: they are no records, or there is one alone`,
+        );
       for (const { name: what, answer } of [
         ...[...envelopes, ...ownEnvelopes(lab, place, own)].map(inside200),
-        ...halfAnswers(lab, place, own),
+        ...half,
       ]) {
         const name = `${place.name} answered ${what}`;
         report.checked(name);

@@ -95,7 +95,11 @@ export default defineRule({
       }
     }
     await lookForRebinding(lab, report);
-    if (lab.can("faults") && lab.manifest === undefined)
+    if (lab.manifest !== undefined)
+      report.untried("names that lie inside: svc itself looks them up, for all of its connectors");
+    else if (!lab.can("faults"))
+      report.untried("names that lie inside: this target's connections are not the kit's");
+    else
       await lookForInsideNames(
         lab,
         [...new Set([check, read ?? check])].flatMap((run) => run ?? []),

@@ -40,10 +40,18 @@ export async function lookForInsideNames(
       ? ([["rebinding", "which is public first, and 127.0.0.1 when looked up again"]] as const)
       : []),
   ];
+  const links = await linked(lab);
+  const files = await followed(lab);
+  if (links.length === 0)
+    report.untried("links to next pages that lead to such names: no listing is paged by links");
+  if (files.length === 0)
+    report.untried("what an answer says to fetch: no recorded request asks for a URL of an answer");
+  if (!isInside)
+    report.untried("names that are public first: the proxy of this target looks names up once");
   for (const { name, command, createProvider } of [
     ...runs.map((run) => redirected(lab, run)),
-    ...(await linked(lab)),
-    ...(await followed(lab)),
+    ...links,
+    ...files,
   ])
     for (const [fault, what] of leads) {
       const subject = `${name} ${strange}, ${what}`;

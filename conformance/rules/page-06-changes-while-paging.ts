@@ -11,7 +11,7 @@ import {
   readPages,
   withoutPages,
 } from "../derive/sweeps/pages.ts";
-import { type Mutation, mutationsOf } from "./page-06.changing-listings.ts";
+import { type Mutation, mutationsOf, unseenEdits } from "./page-06.changing-listings.ts";
 import { tryChangingTable } from "./page-06.changing-tables.ts";
 
 const sampledReads = 5;
@@ -39,7 +39,13 @@ export default defineRule({
     if (reads.length === 0) return report.missing(missingReads(lab));
     for (const read of lab.sample(reads, sampledReads)) {
       const key = rowKeyOf(lab, read);
-      if (key === undefined) continue;
+      if (key === undefined) {
+        report.untried(
+          `${read.name}: no field of its rows is seen to become the key of its records`,
+        );
+        continue;
+      }
+      for (const reason of unseenEdits(lab, read, key)) report.untried(`${read.name}: ${reason}`);
       for (const mutation of mutationsOf(lab, read, key))
         await tryMutation(lab, report, read, key, mutation);
     }
@@ -59,8 +65,8 @@ async function tryMutation(
     mutation.changes,
   );
   // A copied row may have details that nobody recorded.
-  if (isBeyondRecordings) return;
   const subject = `${read.name}: ${mutation.name}`;
+  if (isBeyondRecordings) return report.untried(`${subject}: it asks for what was not recorded`);
   report.checked(subject);
   const given = givenKeys(read, key, observation);
   const missing = mutation.stillThere.filter((one) => !given.has(one));

@@ -110,22 +110,51 @@ const borderCount = (listing: Listing, key: RowKey) =>
  * keep their place alike at all of them.
  */
 export function mutationsOf(lab: Lab, read: PagedRead, key: RowKey): readonly Mutation[] {
-  const listings = [...key.fields.keys()].filter(
-    (listing) => read.listings.includes(listing) && borderCount(listing, key) > 0,
-  );
+  const listings = changeable(read, key);
   const most = Math.max(0, ...listings.map((listing) => borderCount(listing, key)));
   const informative = informativeListings(lab, read);
   const borders = Array.from({ length: most }, (_, at) => at + 1);
   return lab.sample(borders, 2).flatMap((border) =>
     edits.flatMap((edit) => {
       const changed = listings.filter((listing) => {
-        const tokens = handsOutTokens(listing);
-        if (tokens && border > 1 && !lab.isExhaustive) return false;
-        const total = statesTotal(lab, read, listing);
-        return edit.isSeen({ tokens, total, more: total || informative.includes(listing) });
+        if (handsOutTokens(listing) && border > 1 && !lab.isExhaustive) return false;
+        return edit.isSeen(signsOf(lab, read, listing, informative));
       });
       return changed.length === 0 ? [] : [mutation(read, key, changed, edit, border)];
     }),
+  );
+}
+
+const changeable = (read: PagedRead, key: RowKey) =>
+  [...key.fields.keys()].filter(
+    (listing) => read.listings.includes(listing) && borderCount(listing, key) > 0,
+  );
+
+function signsOf(
+  lab: Lab,
+  read: PagedRead,
+  listing: Listing,
+  informative: readonly Listing[],
+): Signs {
+  const total = statesTotal(lab, read, listing);
+  return {
+    tokens: handsOutTokens(listing),
+    total,
+    more: total || informative.includes(listing),
+  };
+}
+
+/** What is not tried on a read, and why. */
+export function unseenEdits(lab: Lab, read: PagedRead, key: RowKey): readonly string[] {
+  const listings = changeable(read, key);
+  if (listings.length === 0) return ["none of its listings can be given two pages"];
+  // Tokens keep their place: fewer edits show how they do.
+  if (listings.some(handsOutTokens)) return [];
+  const informative = informativeListings(lab, read);
+  return edits.flatMap(({ name, isSeen }) =>
+    listings.some((listing) => isSeen(signsOf(lab, read, listing, informative)))
+      ? []
+      : [`${name}: no total in the answers would tell of it`],
   );
 }
 

@@ -4,7 +4,7 @@ import { defineRule, type Reporter } from "../contract/rule.ts";
 import { reportsSkip } from "../derive/rows/losses.ts";
 import { everyStreamFields, type StreamFields } from "../derive/rows/row-fields.ts";
 import { describeDifference, isSame } from "../derive/rows/rows.ts";
-import { tryValues } from "../derive/rows/splices.ts";
+import { reportUnseenStreams, reportUntriedPlan, tryValues } from "../derive/rows/splices.ts";
 import { reportDrift } from "../derive/rows/value-faults.ts";
 import { isOpenSchema } from "../derive/spec/stream-schema.ts";
 import { missingText } from "../derive/sweeps/pages.ts";
@@ -37,9 +37,11 @@ export default defineRule({
         ? "the kit changes no columns of a database between discover and read"
         : "no field of the provider's rows is seen to become a field of a record",
   async run(lab, report) {
+    await reportUnseenStreams(lab, report);
     for (const facts of lab.sample(await everyStreamFields(lab), 6)) {
       for (const plan of [otherTypes, removedFields, newWords]) {
         const { subjects, faults } = await tryValues(lab, facts, plan);
+        if (subjects.length === 0) reportUntriedPlan(report, facts, plan);
         for (const subject of subjects) report.checked(subject);
         for (const fault of faults) reportDrift(report, facts, fault);
       }
@@ -81,7 +83,8 @@ async function tryNewFields(lab: Lab, report: Reporter, facts: StreamFields): Pr
   }
   if (isPolluted) return;
   const read = await readInherited(lab, facts);
-  if (!read) return;
+  if (!read)
+    return report.untried(`${label}: rows with a __proto__: none of its fields can be left out`);
   report.checked(`${label}: rows have a __proto__ with its fields`);
   if (read.inherited.length > 0)
     report.fail(
@@ -94,7 +97,10 @@ async function tryNewFields(lab: Lab, report: Reporter, facts: StreamFields): Pr
 async function tryOtherKind(lab: Lab, report: Reporter, facts: StreamFields): Promise<void> {
   const { observation, missing } = await readMixed(lab, facts);
   const { status, failures } = observation.outcome;
-  if (isBeyondRecordings(observation)) return;
+  if (isBeyondRecordings(observation))
+    return report.untried(
+      `${facts.stream.label}: rows of a new kind: the read asks for what was not recorded`,
+    );
   const name = `${facts.stream.label}: rows of a new kind come first and last`;
   report.checked(name);
   const isInternal = failures.some(

@@ -1,6 +1,6 @@
 /** Rows that change around the moment that a read has saved, and the read that comes next. */
 import type { JsonValue } from "svc-connectors";
-import type { Lab } from "../contract/lab.ts";
+import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { ProviderChanges } from "../contract/learned.ts";
 import type { Answer, Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -49,6 +49,7 @@ interface Moments {
 }
 
 export interface LaterRead {
+  readonly stream: StreamFacts;
   readonly name: string;
   readonly first: Observation;
   readonly next: Observation;
@@ -179,6 +180,7 @@ async function readLater(
   const isFarRead = given.some(({ data }) => textOf(data[column.cursorField]) === textOf(farthest));
   const difference = compareRows(expected, [...outputRows(first.messages, stream), ...given]);
   return {
+    stream,
     name: `${stream.label}: rows change right behind the newest one, ${moments.name}`,
     first,
     next,

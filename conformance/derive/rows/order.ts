@@ -141,13 +141,17 @@ export const comparableColumns = (lab: Lab): Promise<readonly CursorColumn[]> =>
 export const noComparableColumn =
   "no field of the provider's rows is seen to become a cursor, or rows in another order than recorded are not read as before";
 
-/** The first cut-off read of the arrangement that loses rows. */
-export const lossyRead = async (
+/** The first cut-off read of the arrangement that loses rows; a text: why none could be tried. */
+export async function lossyRead(
   lab: Lab,
   column: CursorColumn,
   arrangement: Arrangement,
-): Promise<CutRead | undefined> =>
-  (await cutReads(lab, column, arrangement, sampledCuts))?.find(isLossy);
+): Promise<CutRead | string | undefined> {
+  const reads = await cutReads(lab, column, arrangement, sampledCuts);
+  return reads
+    ? reads.find(isLossy)
+    : "a read of such rows fails, or asks for what was not recorded";
+}
 
 export interface CutRead {
   readonly after: number;

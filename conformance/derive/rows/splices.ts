@@ -6,10 +6,12 @@ import { canonicalize, valueAt } from "svc-connectors/host";
 import type { Lab } from "../../contract/lab.ts";
 import type { ProviderRow } from "../../contract/learned.ts";
 import type { Observation, RecordBody } from "../../contract/observation.ts";
+import type { Reporter } from "../../contract/rule.ts";
 import { withValue } from "../../learn/json.ts";
 import { namesNews } from "./news.ts";
 import {
   changeFields,
+  everyStreamFields,
   type Pair,
   type RowField,
   readAll,
@@ -80,6 +82,24 @@ export async function tryValues(
     subjects: tried.flatMap(({ subjects }) => subjects),
     faults: firstOfEach(tried.flatMap(({ faults }) => faults)),
   };
+}
+
+/** Says of a plan that nothing of the stream could be tried with it. */
+export const reportUntriedPlan = (report: Reporter, facts: StreamFields, plan: ValuePlan): void =>
+  report.untried(
+    facts.fields.some((field) => plan.count(field) > 0)
+      ? `${facts.stream.label}: ${plan.name}: a read with them asks for what was not recorded`
+      : `${facts.stream.label}: ${plan.name}: none of its fields takes them`,
+  );
+
+/** Names the streams whose fields nothing is known of. */
+export async function reportUnseenStreams(lab: Lab, report: Reporter): Promise<void> {
+  const seen = (await everyStreamFields(lab)).map(({ stream }) => stream);
+  for (const stream of lab.streams)
+    if (!seen.includes(stream))
+      report.untried(
+        `${stream.label}: ${stream.recording ? "no field of the provider's rows is seen to become one of its own" : "it is not recorded"}`,
+      );
 }
 
 /** Fields of one place in the rows are tried one after another. */

@@ -3,6 +3,7 @@ import type { JsonValue } from "svc-connectors";
 import type { Lab, RunOptions, StreamFacts } from "../../contract/lab.ts";
 import type { Provider } from "../../contract/network.ts";
 import type { Observation } from "../../contract/observation.ts";
+import type { Reporter } from "../../contract/rule.ts";
 import { momentOf } from "../rows/moments.ts";
 import { statesOf } from "../rows/rows.ts";
 
@@ -15,6 +16,18 @@ export const resumableStreams = (lab: Lab) =>
 
 export const incrementalStreams = (lab: Lab) =>
   lab.streams.filter(({ isIncremental, recording }) => recording && isIncremental);
+
+/** Names the incremental streams of which nothing could be tried, and why. */
+export function reportUntried(
+  lab: Lab,
+  report: Reporter,
+  tried: readonly StreamFacts[],
+  why: string | ((stream: StreamFacts) => string),
+): void {
+  for (const stream of incrementalStreams(lab))
+    if (!tried.includes(stream))
+      report.untried(`${stream.label}: ${typeof why === "string" ? why : why(stream)}`);
+}
 
 export const noIncrementalStream = (lab: Lab) =>
   incrementalStreams(lab).length === 0 ? "no stream is incremental" : undefined;
