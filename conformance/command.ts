@@ -46,7 +46,7 @@ export const buildConformance: CommandBuilder = (command, terminal) => {
     .option("--exhaustive", "every case of every sweep instead of a sample")
     .option(
       "--budget <TIME>",
-      "time for all rules: 90s, 5m, 1h; the most telling ones first, the rest is listed as left out",
+      "time for all rules: 90s, 5m, 1h; the most telling ones first, the rest is listed as left out; default 10m for images, where neither --rules nor --exhaustive says what to try, and none elsewhere",
       toBudget,
     )
     .option(
@@ -73,6 +73,7 @@ interface CommandFlags {
   readonly rules?: readonly string[] | undefined;
   readonly seed?: number | undefined;
   readonly exhaustive?: true | undefined;
+  /** ms; 0: as long as it takes. */
   readonly budget?: number | undefined;
   readonly target?: (typeof targetKinds)[number] | undefined;
   readonly report?: Form | undefined;
@@ -100,7 +101,7 @@ async function tryRules(
       rules: options.rules ?? [],
       seed: options.seed ?? 1,
       isExhaustive: options.exhaustive === true,
-      budgetMs: options.budget,
+      budgetMs: budgetFor(connector, options),
       network: await loadNetworkSettings(terminal.cwd, options.settings),
       command: commandOf(connector, options),
       fixtures: options.fixtures,
@@ -136,13 +137,27 @@ async function show(
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
+/** An image that needs longer is one whose runs take seconds; what it leaves out is listed. */
+const imageBudgetMs = 600_000;
+
+/** The time for all rules; undefined = as long as they take. */
+export function budgetFor(
+  connector: string,
+  { budget, rules, exhaustive }: Pick<CommandFlags, "budget" | "rules" | "exhaustive">,
+): number | undefined {
+  if (budget !== undefined) return budget === 0 ? undefined : budget;
+  const isAsked = rules !== undefined || exhaustive === true;
+  return connector.startsWith("image:") && !isAsked ? imageBudgetMs : undefined;
+}
+
 /** @throws UsageError */
-function toBudget(text: string): number {
+export function toBudget(text: string): number {
+  if (text === "none" || text === "0") return 0;
   const [, count = "", unit = ""] = /^([1-9]\d{0,4})([smh])$/.exec(text) ?? [];
   const ms = Number(count) * (unitMs[unit] ?? 0);
   if (ms > 0) return ms;
   throw new UsageError(
-    `--budget "${printable(text)}" is no time: give a whole number with s, m or h, such as 5m`,
+    `--budget "${printable(text)}" is no time: give a whole number with s, m or h, such as 5m, or none`,
   );
 }
 
