@@ -74,7 +74,7 @@ export function compileAsyncRetriever(
       transformations,
       plan?.isClientSide === true,
       schema,
-      (body: PlainValue) => [body as PlainRecord],
+      (bodies: readonly PlainValue[]) => [...bodies] as PlainRecord[],
     ] as const),
   );
   const minutes = retriever.template("polling_job_timeout");

@@ -1,8 +1,9 @@
 /** SimpleRetriever: the pages of a slice, from its first request to its last record. */
 import type { MintedTokens } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
-import type { JsonObject, JsonValue } from "../contract/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
 import type { Component } from "./document/component.ts";
+import { Unsupported } from "./document/invalid.ts";
 import { clockName, type Scope } from "./expressions/evaluate.ts";
 import { isMapping, toText } from "./expressions/values.ts";
 import { compileQueryProperties } from "./query-properties.ts";
@@ -51,8 +52,13 @@ export function compileRetriever(retriever: Component, options: RetrieverOptions
   const decode = compileDecoder(retriever);
   const requesterPart = retriever.child("requester", "HttpRequester");
   const requester = compileRequester(retriever.required("requester", requesterPart));
+  const selectorPart = retriever.required(
+    "record_selector",
+    retriever.child("record_selector", "RecordSelector"),
+  );
+  refuseSummedOffsets(selectorPart, retriever);
   const select = compileSelector(
-    retriever.required("record_selector", retriever.child("record_selector", "RecordSelector")),
+    selectorPart,
     ...([transformations, plan?.isClientSide === true, schema] as const),
   );
   const paginator = compilePaginator(
@@ -144,6 +150,26 @@ export function compileRetriever(retriever: Component, options: RetrieverOptions
     open: (ctx, state) => openSlices(ctx, own(ctx), plan, partitions, state),
     read,
   };
+}
+
+/**
+ * The offset of a page is counted in records: those of several lists together are more than a page.
+ * @throws CONNECTOR_INVALID for a stream that counts so
+ */
+function refuseSummedOffsets(selector: Component, retriever: Component): void {
+  const isSummed = (part: JsonValue | undefined): boolean =>
+    isJsonObject(part) &&
+    part.type === "CombinedExtractor" &&
+    ((part.mode ?? "union") === "union" ||
+      (Array.isArray(part.extractors) && part.extractors.some(isSummed)));
+  const paginator = retriever.get("paginator");
+  const strategy = isJsonObject(paginator) ? paginator.pagination_strategy : undefined;
+  const isOffset = isJsonObject(strategy) && strategy.type === "OffsetIncrement";
+  if (isOffset && isSummed(selector.get("extractor")))
+    throw new Unsupported(
+      selector.at("extractor"),
+      "is a union, which no OffsetIncrement can count",
+    );
 }
 
 /** The scope where a request asks for some properties. */

@@ -143,7 +143,7 @@ describe("a manifest", () => {
     [
       "of 100,000 aliases",
       text.replace(/^streams:$/m, `other: &a {}\nstreams:\n${"  - *a\n".repeat(100_000)}`),
-      /has more than 2000 aliases/,
+      /has too many aliases/,
     ],
     [
       "that grows with what it hands down",
@@ -309,6 +309,21 @@ describe("a manifest", () => {
         }),
       "schema_loader",
       /lacks the cursor field changed/,
+    ],
+    [
+      "whose pages are counted in records of several lists",
+      (one) => {
+        one.retriever.paginator.pagination_strategy = { type: "OffsetIncrement", page_size: 2 };
+        one.retriever.record_selector = {
+          type: "RecordSelector",
+          extractor: {
+            type: "CombinedExtractor",
+            extractors: [{ type: "DpathExtractor", field_path: ["a"] }],
+          },
+        };
+      },
+      "retriever.record_selector.extractor",
+      /is a union/,
     ],
     [
       "with a property that the runtime lacks",

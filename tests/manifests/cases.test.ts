@@ -1,7 +1,9 @@
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { parse } from "yaml";
 import { supported } from "../../runtime/manifest/document/component.ts";
+import { lackingProperties, lackingTypes } from "../../runtime/manifest/document/lacking.ts";
 import { variableNames } from "../../runtime/manifest/expressions/expression.ts";
 import { callNames } from "../../runtime/manifest/expressions/functions.ts";
 import { readCase } from "./cases.ts";
@@ -38,6 +40,38 @@ test("every name that expressions may use is in a case that is compared", () => 
     methods: callNames.method.filter(written((name) => `\\.${name}\\(`)),
     variables: variableNames.filter(written((name) => `\\{[{%][^}]*\\b${name}\\b`)),
   }).toEqual({ macros: [], filters: [], methods: [], variables: [] });
+});
+
+test("whatever the published schema has is supported, or is refused by name and told in the docs", () => {
+  const published = parse(
+    readFileSync(new URL("published-schema.yaml", import.meta.url), "utf8"),
+  ) as Record<string, string | null>;
+  const page = readFileSync(new URL("../../docs/manifests.md", import.meta.url), "utf8");
+  const [, lacking = ""] = /^Not supported, (.*?)^## /ms.exec(page) ?? [];
+  const isTold = (name: string) => lacking.includes(`\`${name}\``);
+  const known: Readonly<Record<string, string>> = supported;
+  // Parts of what every stream gets anyway: one of a group at a time, the strictest limit.
+  const unread = ["BlockSimultaneousSyncsAction", "HttpRequestRegexMatcher"];
+  const names = (list: string | null | undefined) => (list ?? "").split(" ").filter(Boolean);
+  const unknown = Object.entries(published).flatMap(([type, properties]) => {
+    if (type.startsWith("Custom") || unread.includes(type)) return [];
+    if (known[type] === undefined) return lackingTypes.includes(type) && isTold(type) ? [] : [type];
+    const isLacking = (name: string) => names(lackingProperties[type]).includes(name);
+    return names(properties)
+      .filter((name) => !names(known[type]).includes(name) && !(isLacking(name) && isTold(name)))
+      .map((name) => `${type}.${name}`);
+  });
+  expect(unknown).toEqual([]);
+  // Nothing is called lacking that is supported, or that nobody has published.
+  const stale = [
+    ...lackingTypes.filter((type) => known[type] !== undefined || !(type in published)),
+    ...Object.entries(lackingProperties).flatMap(([type, list]) =>
+      names(list).filter(
+        (name) => names(known[type]).includes(name) || !names(published[type]).includes(name),
+      ),
+    ),
+  ];
+  expect(stale).toEqual([]);
 });
 
 test("there are sixty manifests and more, none of them twice", () => {

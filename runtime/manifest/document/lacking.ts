@@ -5,6 +5,7 @@
 
 /** Properties of components that are supported otherwise. */
 export const lackingProperties: Readonly<Record<string, string>> = {
+  CombinedExtractor: "skip_empty_records",
   DeclarativeStream: "file_uploader",
   ParentStreamConfig: "lazy_read_pointer",
   QueryProperties: "property_selector",

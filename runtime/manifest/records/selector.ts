@@ -1,10 +1,11 @@
 /** From the bodies of an answer to records: the extractor, the filters, and the transformations. */
 import type { JsonObject } from "../../contract/json.ts";
 import { type Component, textsOf } from "../document/component.ts";
-import { Unsupported } from "../document/invalid.ts";
+import { invalid, Unsupported } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
 import { compileTemplate } from "../expressions/template.ts";
 import { isMapping, type PlainValue } from "../expressions/values.ts";
+import { compileExpander } from "./expander.ts";
 import { normalize } from "./normalize.ts";
 import { compileTransformation } from "./transformations.ts";
 
@@ -31,8 +32,11 @@ export function compileSelector(
   transformations: readonly Component[],
   isClientSide: boolean,
   schema: () => JsonObject,
-  extract = compileExtractor(
-    selector.required("extractor", selector.child("extractor", "DpathExtractor")),
+  extract = compileExtractors(
+    selector.required(
+      "extractor",
+      selector.child("extractor", "DpathExtractor", "CombinedExtractor"),
+    ),
   ),
 ): Select {
   const condition = selector.child("record_filter", "RecordFilter")?.template("condition");
@@ -43,7 +47,7 @@ export function compileSelector(
   const given = normalization === "Default" ? schema() : undefined;
   const isTransformedFirst = selector.get("transform_before_filtering") ?? isClientSide;
   return (bodies, scope, isNew) => {
-    const found = bodies.flatMap((body) => extract(body, scope));
+    const found = extract(bodies, scope);
     const keep = (rows: PlainRecord[]) =>
       rows.filter(
         (record) => (isNew?.(record) ?? true) && (condition?.holds({ ...scope, record }) ?? true),
@@ -58,6 +62,33 @@ export function compileSelector(
   };
 }
 
+/** The records in all bodies of an answer. */
+type ExtractAll = (bodies: readonly PlainValue[], scope: Scope) => PlainRecord[];
+
+/** Of one extractor; or of several, all of them or those of the first that finds any. */
+function compileExtractors(extractor: Component): ExtractAll {
+  if (extractor.type === "DpathExtractor") return ofEach(compileExtractor(extractor));
+  const all = extractor
+    .children("extractors", "DpathExtractor", "CombinedExtractor")
+    .map(compileExtractors);
+  if (all.length === 0) throw invalid(extractor.at("extractors"), "must name an extractor");
+  const mode = extractor.get("mode") ?? "union";
+  if (mode === "union") return (bodies, scope) => all.flatMap((one) => one(bodies, scope));
+  if (mode !== "first_match") throw invalid(extractor.at("mode"), "must be union or first_match");
+  return (bodies, scope) => {
+    for (const one of all) {
+      const found = one(bodies, scope);
+      if (found.length > 0) return found;
+    }
+    return [];
+  };
+}
+
+const ofEach =
+  (extract: Extract): ExtractAll =>
+  (bodies, scope) =>
+    bodies.flatMap((body) => extract(body, scope));
+
 /** The records in a body. */
 export type Extract = (body: PlainValue, scope: Scope) => PlainRecord[];
 
@@ -68,12 +99,12 @@ export function compilePath(owner: Component, name: string) {
   return (body: PlainValue, scope: Scope) => {
     let found: PlainValue[] = [body];
     let isMany = false;
-    for (const step of path) {
-      const key = step.text(scope);
+    const steps = path.map((step) => step.text(scope));
+    for (const key of steps) {
       isMany ||= key === "*";
       found = found.flatMap((value) => partsOf(value, key));
     }
-    return { found, isMany };
+    return { found, isMany, steps };
   };
 }
 
@@ -92,21 +123,6 @@ export function compileExtractor(extractor: Component): Extract {
     const kept =
       isMany || Array.isArray(found[0]) ? rows : rows.filter((one) => Object.keys(one).length > 0);
     return expand ? kept.flatMap((row) => expand(row, scope)) : kept;
-  };
-}
-
-/** The items of a list within a record, each as a record. */
-function compileExpander(expander: Component) {
-  const find = compilePath(expander, "expand_records_from_field");
-  const isWithOriginal = expander.get("remain_original_record") === true;
-  const isParentKept = expander.get("on_no_records") === "emit_parent";
-  return (record: PlainRecord, scope: Scope): PlainRecord[] => {
-    const items = find(record, scope).found.filter(Array.isArray).flat() as PlainValue[];
-    if (items.length === 0) return isParentKept ? [record] : [];
-    return items.flatMap((item) => {
-      const row = isMapping(item) ? { ...item } : isWithOriginal ? { value: item } : undefined;
-      return row ? [isWithOriginal ? { ...row, original_record: record } : row] : [];
-    });
   };
 }
 

@@ -7,8 +7,10 @@ import { ConnectorError, type ErrorCode } from "../../contract/errors.ts";
 import type { Component } from "../document/component.ts";
 import { invalid, Unsupported } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
+import { number } from "../expressions/operands.ts";
 import { searchPattern } from "../expressions/patterns.ts";
-import { isMapping, type PlainValue, toText } from "../expressions/values.ts";
+import { readFloat } from "../expressions/rounding.ts";
+import { isMapping, isNumber, type PlainValue, toText } from "../expressions/values.ts";
 import { scopeOfError } from "../records/answer.ts";
 
 const actions = [
@@ -114,7 +116,7 @@ function compileOne(handler: Component) {
           "ExponentialBackoffStrategy",
           "WaitTimeFromHeader",
         ] as const),
-        "WaitUntilTimeFromHeader",
+        ...(["WaitUntilTimeFromHeader", "WaitTimeFromResponse"] as const),
       )
       .map(compileWait),
   };
@@ -211,6 +213,7 @@ function compileWait(strategy: Component): Wait {
     const factor = numberAt("factor");
     return (seen, attempt) => (factor(seen) ?? 5) * 2 ** attempt;
   }
+  if (strategy.type === "WaitTimeFromResponse") return compileToldWait(strategy);
   const header = strategy.required("header", strategy.template("header"));
   const regex = strategy.template("regex");
   const most = numberAt("max_waiting_time_in_seconds");
@@ -231,4 +234,30 @@ function compileWait(strategy: Component): Wait {
       throw new ConnectorError("RATE_LIMITED");
     return seconds;
   };
+}
+
+/** What an answer says in its body: any may have another shape, for which it says nothing. */
+function compileToldWait(strategy: Component): Wait {
+  const name = "wait_time_in_seconds";
+  const template = strategy.required(name, strategy.template(name));
+  const most = strategy.template("max_waiting_time_in_seconds");
+  return (seen) => {
+    const told = evaluated(() => template.perhaps(seen));
+    const seconds = typeof told === "string" ? readFloat(told) : isNumber(told) ? number(told) : 0;
+    if (seconds === undefined || !Number.isFinite(seconds) || seconds <= 0) return undefined;
+    const limit = most === undefined ? undefined : Number(toText(most.value(seen)));
+    if (limit !== undefined && seconds >= limit) throw new ConnectorError("RATE_LIMITED");
+    return seconds;
+  };
+}
+
+/** Nothing for an expression that does not fit what it is given. */
+function evaluated(work: () => PlainValue): PlainValue {
+  try {
+    return work();
+  } catch (error) {
+    const { problem } = error instanceof ConnectorError ? error.details : {};
+    if (String(problem).startsWith("holds an expression")) return undefined;
+    throw error;
+  }
 }
