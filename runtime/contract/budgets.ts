@@ -61,7 +61,7 @@ export const budgets = {
   },
   validation: {
     what: "checking a document against a connector's schema, in CPU time",
-    seconds: 0.1,
+    seconds: 0.06,
     beyond: "CONNECTOR_INVALID",
   },
   errorRules: {
@@ -84,7 +84,7 @@ export const budgets = {
   runSecrets: {
     what: "all secrets and tokens that a run is searched for, with those of its configuration",
     count: [40, "of less than ten characters"],
-    together: 96 * KiB,
+    together: 64 * KiB,
     beyond: "CONNECTOR_PROTOCOL",
   },
   passingTokens: {

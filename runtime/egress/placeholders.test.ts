@@ -470,7 +470,7 @@ describe("what a connector or a provider could make of the search for secrets", 
     const codes: unknown[] = [];
     for (let index = 0; index < 12; index++)
       codes.push(await codeOf(run.send({ path: `https://${tokenServerName}/token` })));
-    expect(codes.indexOf("CONNECTOR_PROTOCOL")).toBe(9);
+    expect(codes.indexOf("CONNECTOR_PROTOCOL")).toBe(6);
   });
 
   test("a request in which a placeholder stands too often is refused", async () => {

@@ -52,7 +52,7 @@ export function createPlaceholders(secrets: SecretRegistry): PlaceholderRegistry
   const hide = (text: string): string => {
     hidden ??= hiddenForms(placeholders);
     const swapped = hidden.reduce(
-      (rest, { form, placeholder }) => rest.replace(form, placeholder),
+      (rest, { form, placeholder }) => rest.replaceAll(form, placeholder),
       text,
     );
     if (!own.contains(Buffer.from(swapped))) return swapped;
@@ -170,7 +170,7 @@ function inventPlaceholder(secret: string): string {
 }
 
 interface Hidden {
-  readonly form: RegExp;
+  readonly form: RegExp | string;
   readonly placeholder: string;
 }
 
@@ -186,13 +186,16 @@ function hiddenForms(placeholders: ReadonlyMap<string, string>): Hidden[] {
     .map(({ text, placeholder }) => ({ form: formOf(text), placeholder }));
 }
 
+/** An expression takes no text of any length; what is left of a longer one is redacted. */
+const longestForm = 1_000;
+
 /** A short or plain secret is one only where it stands alone: "test" is in every text. */
-function formOf(text: string): RegExp {
-  const escaped = RegExp.escape(text);
+function formOf(text: string): RegExp | string {
+  const escaped = RegExp.escape(text.slice(0, longestForm));
   if (text.length < 6) return new RegExp(`(?<=")${escaped}(?=")`, "g");
   if (text.length < 10 || /^\d+$/.test(text) || new Set(text).size < 5)
     return new RegExp(`(?<![\\w-])${escaped}(?![\\w-])`, "g");
-  return new RegExp(escaped, "g");
+  return text;
 }
 
 /** A text as it stands in a JSON string. */

@@ -126,7 +126,10 @@ export function createSecretRegistry(limits?: SecretLimits): SecretRegistry {
     const pieces = piecesOf(known.renew());
     const since: WaitingPiece[] = [];
     sinceRenewal = since;
-    const renewed = createSearch(1.2 * charactersOf(pieces));
+    // Room for as much again spares making it anew for each token; for more than its limits, never.
+    const characters = charactersOf(pieces);
+    const most = limits ? limits.together + limits.passing : Number.POSITIVE_INFINITY;
+    const renewed = createSearch(Math.max(1.1 * characters, Math.min(2 * characters, most)));
     await addInTurns(renewed, pieces);
     if (sinceRenewal !== since) return;
     search = renewed;

@@ -1,9 +1,10 @@
 /** A provider that answers at length, and a connector that takes nothing of it. */
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createVictim } from "./exhaustion-case.ts";
+import { createVictim, longestTurnMs } from "./exhaustion-case.ts";
 
 const meet = createVictim();
 
@@ -11,6 +12,11 @@ let provider: Server;
 let port = 0;
 beforeAll(async () => {
   provider = createServer((request, response) => {
+    if (request.url?.endsWith("/token")) {
+      const token = randomBytes(9_000).toString("base64");
+      response.writeHead(200, { "content-type": "application/json" });
+      return void response.end(JSON.stringify({ token }));
+    }
     const size = Number(/\/answer\/(\d+)/.exec(request.url ?? "")?.[1]);
     if (!(size > 0)) return; // it never answers
     response.writeHead(200, { "content-type": "application/json", "content-length": size });
@@ -41,10 +47,12 @@ test.each<[attack: string, sizes: number[], outcome: RegExp]>([
   ],
   ["answers-nobody-takes-but-more", [32 * MiB], /^CONNECTOR_TIMEOUT take what it was sent$/],
   ["requests", [100], /^CONNECTOR_TIMEOUT/],
+  ["minted-tokens", [100], /^CONNECTOR_PROTOCOL the secrets and tokens of its run are more than/],
 ])("%s %j: %s", async (attack, sizes, outcome) => {
   const met = await meet("check", attack, sizes, port);
   expect(met.map(({ size }) => size)).toEqual(sizes);
   for (const one of met) expect(one.outcome).toMatch(outcome);
+  for (const { busyMs } of met) expect(busyMs).toBeLessThan(longestTurnMs);
   // 64 MiB wait to be taken, and 8 answers of 32 MiB are on their way at once, in pieces and whole.
   expect(met.at(-1)?.grownMb).toBeLessThan(900);
 });

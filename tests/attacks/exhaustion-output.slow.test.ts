@@ -1,7 +1,7 @@
 /** Output of a worker while a verb runs, in doubling sizes: each ends as it should. */
 import { expect, test } from "vitest";
 import { choose } from "../effort.ts";
-import { createVictim } from "./exhaustion-case.ts";
+import { createVictim, longestTurnMs } from "./exhaustion-case.ts";
 
 const meet = createVictim();
 const protocol = "CONNECTOR_PROTOCOL";
@@ -69,6 +69,8 @@ test.each<[verb: string, attack: string, sizes: number[], outcome: string]>([
     `${protocol} a request has more than 100000 values`,
   ],
   ["check", "deep-request", [64, 100_000], `${protocol} a request is nested deeper than 64 levels`],
+  ["check", "config-secrets", [8_000, 16_000, 32_000], "succeeded"],
+  ["check", "basic-names", [30, 60], "succeeded"],
   ["check", "waits", [500, 1_100, 2_200], `${protocol} too many calls at once`],
   ["check", "waits-nobody-takes", [2], `${protocol} too many calls at once`],
   ["read", "rows", [50, 100], "succeeded"],
@@ -90,5 +92,6 @@ test.each<[verb: string, attack: string, sizes: number[], outcome: string]>([
   const met = await meet(verb, attack, tried);
   expect(met.map(({ size }) => size)).toEqual(tried);
   expect(met.at(-1)?.outcome).toBe(outcome);
+  for (const { busyMs } of met) expect(busyMs).toBeLessThan(longestTurnMs);
   expect(met.at(-1)?.grownMb).toBeLessThan(400);
 });

@@ -2,6 +2,7 @@
  * Hosts that meet connectors which want to exhaust them: the program of the tests named
  * exhaustion-*. Each message to it is an attack; it answers with what became of its sizes.
  */
+import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as passes } from "node:timers/promises";
@@ -40,12 +41,18 @@ const sink: Sink = {
   status: nothing,
   close: nothing,
 };
-const config = { api_token: "s3cr3t-token-0123456789abcdef" };
+const configOf = (attack: string, size: number) => ({
+  api_token:
+    attack === "config-secrets"
+      ? randomBytes(size).toString("base64").slice(0, size)
+      : "s3cr3t-token-0123456789abcdef",
+});
 const url = new URL("../../fixtures/broken/worker/exhausting.ts", import.meta.url);
 
 /** Only what takes nothing of a provider's answers, or waits for one, is there to be too late. */
 const deadlinesOf = ({ attack, port }: Attack): Partial<WorkerLimits> => {
-  if (port === 0) return { unresponsiveMs: 120_000, verbTimeoutMs: 240_000 };
+  if (port === 0 || attack === "minted-tokens")
+    return { unresponsiveMs: 120_000, verbTimeoutMs: 240_000 };
   return { unresponsiveMs: 4_000, verbTimeoutMs: attack === "requests" ? 10_000 : 30_000 };
 };
 
@@ -66,6 +73,7 @@ const hostFor = (attack: Attack): Host =>
 async function outcomeOf(host: Host, { verb, attack }: Attack, size: number): Promise<string> {
   url.search = `${new URLSearchParams({ attack, size: String(size) })}`;
   const connector = { name: attack, url: url.href };
+  const config = configOf(attack, size);
   const ended = (error: unknown) => {
     const { code, details } = error as { code?: string; details?: Record<string, unknown> };
     if (code === undefined) throw error;
@@ -93,6 +101,29 @@ const mib = 1024;
 const peakMb = () => Math.round(process.resourceUsage().maxRSS / mib);
 let startMb: number | undefined;
 
+/** What this thread works between two turns, at most. */
+function watchTurns() {
+  let most = 0;
+  let before = process.threadCpuUsage();
+  const look = () => {
+    const { user, system } = process.threadCpuUsage(before);
+    most = Math.max(most, user + system);
+    before = process.threadCpuUsage();
+  };
+  const turn = () => {
+    look();
+    next = setTimeout(turn, 1);
+  };
+  let next = setTimeout(turn, 1);
+  return {
+    end() {
+      look();
+      clearTimeout(next);
+      return Math.round(most / 1_000);
+    },
+  };
+}
+
 async function meet(attack: Attack): Promise<readonly Met[]> {
   await using host = hostFor(attack);
   if (startMb === undefined) {
@@ -103,11 +134,12 @@ async function meet(attack: Attack): Promise<readonly Met[]> {
   for (const size of attack.sizes) {
     const delays = monitorEventLoopDelay({ resolution: 5 });
     delays.enable();
+    const busy = watchTurns();
     const outcome = await outcomeOf(host, attack, size);
     await passes(20); // the monitor sees a pause when it has its turn again
     delays.disable();
     const pauseMs = Math.round(delays.max / 1e6);
-    met.push({ size, outcome, pauseMs, grownMb: peakMb() - startMb });
+    met.push({ size, outcome, pauseMs, busyMs: busy.end(), grownMb: peakMb() - startMb });
   }
   return met;
 }
