@@ -40,6 +40,7 @@ const Approval = lazyPage(() => import("./pages/approval.tsx"));
 const People = lazyPage(() => import("./pages/people.tsx"));
 const Access = lazyPage(() => import("./pages/access.tsx"));
 const Notifications = lazyPage(() => import("./pages/notifications.tsx"));
+const WorkspacePage = lazyPage(() => import("./pages/workspace.tsx"));
 const Webhook = lazyPage(() => import("./pages/webhook.tsx"));
 const Audit = lazyPage(() => import("./pages/audit.tsx"));
 
@@ -181,6 +182,7 @@ const Pages = () => (
     <Route path="/access" component={Access} />
     <Route path="/notifications" component={Notifications} />
     <Route path="/webhooks/:id">{({ id }) => <Webhook id={id} key={id} />}</Route>
+    <Route path="/workspace" component={WorkspacePage} />
     <Route path="/audit" component={Audit} />
     <Route>
       <Redirect to="/" />

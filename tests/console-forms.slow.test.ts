@@ -179,6 +179,22 @@ describe.skipIf(executable === undefined)("forms of the console (else: no Chromi
     expectNone(complaints);
   });
 
+  test("a workspace is renamed, and another one is made beside it", async (task) => {
+    skipUnlessWhole(task);
+    const { page, complaints } = await at.signedIn();
+    await page.getByRole("button", { name: /admin of first/ }).click();
+    await page.getByRole("menuitem", { name: "This workspace" }).click();
+    await page.getByRole("textbox", { name: "Name", exact: true }).fill("Renamed");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { level: 1, name: "Renamed" }).waitFor();
+    await look(page, "workspace");
+    await page.getByLabel("Name of the new one").fill("Beside");
+    await page.getByRole("button", { name: "Create it" }).click();
+    await page.getByRole("heading", { name: "From nothing to rows" }).waitFor();
+    await page.getByRole("combobox", { name: "Workspace" }).waitFor();
+    expectNone(complaints);
+  });
+
   test("jobs are found by what they are of and how they ended, also those of reverse ETL", async (task) => {
     skipUnlessWhole(task);
     const { credential_handle: credentialHandle } = await at.must("POST", "/credentials", {

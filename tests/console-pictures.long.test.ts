@@ -122,6 +122,7 @@ async function everything(): Promise<Readonly<Record<string, string>>> {
     access: "access",
     notifications: "notifications",
     webhook: `webhooks/${webhook_endpoint_id}`,
+    workspace: "workspace",
     audit: "audit",
   };
 }

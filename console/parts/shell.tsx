@@ -120,7 +120,7 @@ function Places({ onGo }: { readonly onGo?: (() => void) | undefined }) {
         ))}
       </nav>
       <div className="grow" />
-      <Person />
+      <Person onGo={onGo} />
     </>
   );
 }
@@ -161,10 +161,15 @@ function Workspaces() {
   );
 }
 
-function Person() {
+function Person({ onGo }: { readonly onGo?: (() => void) | undefined }) {
   const { me, role } = useMe();
   const { setColorScheme } = useMantineColorScheme();
   const queries = useQueryClient();
+  const [, navigate] = useLocation();
+  const go = (to: string) => {
+    navigate(to);
+    onGo?.();
+  };
   const leave = async () => {
     try {
       await signOut();
@@ -200,6 +205,9 @@ function Person() {
           As the system
         </Menu.Item>
         <Menu.Divider />
+        <Menu.Item leftSection={<Icon name="people" />} onClick={() => go("/workspace")}>
+          This workspace
+        </Menu.Item>
         <Menu.Item leftSection={<Icon name="out" />} onClick={() => void leave()}>
           Sign out
         </Menu.Item>
