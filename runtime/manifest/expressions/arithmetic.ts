@@ -15,9 +15,9 @@ const maxItems = 20_000;
 /** @throws EvaluationError when the values do not fit */
 export function calculate(operator: string, left: PlainValue, right: PlainValue): PlainValue {
   if (operator === "%" && typeof left === "string") return printed(left, right);
-  present(left, right);
-  const isTime = [left, right].some((one) => one instanceof Moment || one instanceof Span);
-  if (isTime) return ofTimes(operator, left, right);
+  present(left);
+  present(right);
+  if (isTime(left) || isTime(right)) return ofTimes(operator, left, right);
   if (operator === "+" && typeof left === "string" && typeof right === "string")
     return left + right;
   if (operator === "+" && Array.isArray(left) && Array.isArray(right)) {
@@ -31,6 +31,7 @@ export function calculate(operator: string, left: PlainValue, right: PlainValue)
   return ofNumbers(operator, left, right);
 }
 
+const isTime = (value: PlainValue) => value instanceof Moment || value instanceof Span;
 const isSequence = (value: PlainValue): value is string | readonly PlainValue[] =>
   typeof value === "string" || Array.isArray(value);
 

@@ -56,10 +56,9 @@ export function createEvaluator(scope: Scope, path: string): Evaluator {
     if (steps > maxSteps) throw invalid(path, `takes more than ${maxSteps} steps`);
   };
   /** Long values are more work than others. */
-  const weigh = (...values: readonly PlainValue[]) => {
-    for (const value of values)
-      if (typeof value === "string") step(value.length >> 12);
-      else if (Array.isArray(value)) step(value.length >> 6);
+  const weigh = (value: PlainValue) => {
+    if (typeof value === "string") step(value.length >> 12);
+    else if (Array.isArray(value)) step(value.length >> 6);
   };
   const open = (locals: Map<string, PlainValue>): Evaluator => {
     const evaluate = (one: Expression): PlainValue => {
@@ -88,7 +87,7 @@ export function createEvaluator(scope: Scope, path: string): Evaluator {
         case "call": {
           const now = Number(scope[clockName] ?? Number.NaN);
           const args = one.args.map(evaluate);
-          weigh(...args);
+          for (const arg of args) weigh(arg);
           const made = callFunction(one.what, one.name, args, now);
           weigh(made);
           return typeof made === "string" ? add(made) : made;
@@ -121,7 +120,8 @@ export function createEvaluator(scope: Scope, path: string): Evaluator {
       if (operator === "and") return truth(left) ? evaluate(second) : left;
       if (operator === "or") return truth(left) ? left : evaluate(second);
       const right = evaluate(second);
-      weigh(left, right);
+      weigh(left);
+      weigh(right);
       switch (operator) {
         case "==":
           return isEqual(left, right);

@@ -7,8 +7,8 @@ import { isMapping, isNumber, type PlainValue, rawText, Tuple } from "./values.t
 export const maxChars = 262_144;
 
 /** @throws UndefinedError for what is not there, whatever is to be done with it */
-export function present(...values: readonly PlainValue[]): void {
-  if (values.includes(undefined)) throw new UndefinedError("asks what is not there for a part");
+export function present(value: PlainValue): void {
+  if (value === undefined) throw new UndefinedError("asks what is not there for a part");
 }
 
 /** @throws EvaluationError for what is no number */
@@ -34,7 +34,8 @@ export const items = (value: PlainValue): readonly PlainValue[] => {
 
 /** Numbers by size, texts by their characters, moments by time, lists by their items. */
 export function compare(left: PlainValue, right: PlainValue): number {
-  present(left, right);
+  present(left);
+  present(right);
   if (typeof left === "string" && typeof right === "string")
     return left < right ? -1 : left > right ? 1 : 0;
   if (isNumber(left) && isNumber(right)) {
