@@ -1,4 +1,4 @@
-/** Operators that calculate: as Python's, exact with whole numbers, and bounded in what they make. */
+/** Operators that calculate: as Python's, exact with whole numbers, bounded in what they make. */
 import { EvaluationError } from "./evaluation-error.ts";
 import { float, whole } from "./literals.ts";
 import { addSpan, Moment, Span } from "./moment.ts";

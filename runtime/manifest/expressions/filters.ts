@@ -248,7 +248,7 @@ export const filters: Readonly<Record<string, Callable>> = {
 /** Where the named arguments of `map` stand: what stands before is the mapped filter's. */
 const mapNamed = 8;
 
-/** What a pattern is tried on: Python's refuse what is not there as they refuse a number. */
+/** The text that a pattern is tried on. @throws EvaluationError for a number, or nothing */
 const subject = (value: PlainValue): string => {
   if (typeof value === "string") return value;
   throw new EvaluationError("tries a pattern on what is no text");

@@ -260,7 +260,7 @@ export function joined(parts: readonly string[], by: string): string {
   return parts.join(by);
 }
 
-/** @param times how often at most; without it, everywhere @throws EvaluationError as {@link joined} */
+/** @param times how often at most @throws EvaluationError as {@link joined} */
 export function replaced(of: string, from: string, to: string, times?: PlainValue): string {
   const most = times === null ? Number.POSITIVE_INFINITY : timesOf(times);
   const parts = from === "" ? ["", ...charactersOf(of), ""] : of.split(from);

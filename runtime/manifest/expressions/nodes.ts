@@ -53,7 +53,7 @@ export type Node =
     };
 
 const maxDepth = 20;
-/** What is written within a block, for its filters: no name of a template. */
+/** The text within a block, for its filters: no name of a template. */
 export const blockName = "the text of a block";
 /** Names that a loop has besides its own. */
 const loopName = "loop";

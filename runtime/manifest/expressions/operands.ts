@@ -3,7 +3,7 @@ import { EvaluationError, UndefinedError } from "./evaluation-error.ts";
 import { Moment, Span } from "./moment.ts";
 import { isMapping, isNumber, type PlainValue, rawText, Tuple } from "./values.ts";
 
-/** What a template may write, and what its functions may make. */
+/** The characters that a template may write, and that its functions may make. */
 export const maxChars = 262_144;
 
 /** @throws UndefinedError for what is not there, whatever is to be done with it */

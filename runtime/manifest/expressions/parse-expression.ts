@@ -227,7 +227,7 @@ function parseInvocation(
   return { kind: "invoke", name, args, named };
 }
 
-/** What a filter is called with by its name is known when the manifest is loaded, too. */
+/** A filter or test that another one calls by its name is known at once, too. */
 function knowSecond({ known }: TokenReader, filter: string, args: readonly Expression[]): void {
   const called = args[filter.endsWith("attr") ? 2 : 1];
   if (called?.kind !== "constant" || typeof called.value !== "string") return;

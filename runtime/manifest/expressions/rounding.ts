@@ -11,10 +11,10 @@ const maxDigits = 4_300;
 export function readWhole(text: string, base: number): PlainValue {
   const [, sign, given = ""] = /^\s*([+-]?)(\w+)\s*$/.exec(text) ?? [];
   const [, begin = ""] = /^(0[xob])_?/i.exec(given) ?? [];
-  const told = { "0x": 16, "0o": 8, "0b": 2 }[begin.toLowerCase()];
-  const isTold = told !== undefined && (base === told || base === 0);
-  const radix = isTold ? told : base === 0 ? 10 : base;
-  const digits = isTold ? given.slice(begin.length).replace(/^_/, "") : given;
+  const declared = { "0x": 16, "0o": 8, "0b": 2 }[begin.toLowerCase()];
+  const isDeclared = declared !== undefined && (base === declared || base === 0);
+  const radix = isDeclared ? declared : base === 0 ? 10 : base;
+  const digits = isDeclared ? given.slice(begin.length).replace(/^_/, "") : given;
   if (!Number.isInteger(radix) || radix < 2 || radix > 36 || digits.length > maxDigits)
     return undefined;
   if (!/^[^\W_]+(?:_[^\W_]+)*$/.test(digits)) return undefined;

@@ -119,7 +119,7 @@ function writeOne(node: Node, at: Evaluator): string {
 const filtered = (filter: Expression | undefined, text: string, at: Evaluator): PlainValue =>
   filter ? at.within(new Map([[blockName, text]])).evaluate(filter) : text;
 
-/** One name, or several for the parts of a value. @throws EvaluationError where they are not as many */
+/** One name, or several for the parts of a value. @throws EvaluationError for another number */
 function assign(names: readonly string[], value: PlainValue, at: Evaluator): void {
   const parts = names.length === 1 ? [value] : items(value);
   if (parts.length !== names.length)

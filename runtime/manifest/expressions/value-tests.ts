@@ -73,7 +73,7 @@ export function passes(test: string, value: PlainValue, [other]: readonly PlainV
     case "divisibleby":
       return number(value) % divisor(other) === 0;
     default:
-      // What is not there has no items: it is a list of none.
+      // A value that is not there has no items: it is a list of none.
       return (
         value === undefined || typeof value === "string" || Array.isArray(value) || isMapping(value)
       );

@@ -8,7 +8,7 @@ import { Moment, Span } from "./moment.ts";
 
 /** A list that cannot be changed: Python tells it from others, and writes it in round brackets. */
 export class Tuple extends Array<PlainValue> {
-  /** What is made of one is a list. */
+  /** Python makes lists of one. */
   static override get [Symbol.species]() {
     return Array;
   }
@@ -27,7 +27,7 @@ export class Tuple extends Array<PlainValue> {
 export const tupleOf = (parts: Iterable<PlainValue>, ...names: string[]): Tuple =>
   Tuple.made(parts, names);
 
-/** What `namespace` makes: names to which a statement may give values, also within a loop. */
+/** A value of `namespace`: names to which a statement may give values, also within a loop. */
 export class Namespace {
   readonly values = new Map<string, PlainValue>();
 }

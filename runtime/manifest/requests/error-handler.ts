@@ -213,7 +213,7 @@ function compileWait(strategy: Component): Wait {
     const factor = numberAt("factor");
     return (seen, attempt) => (factor(seen) ?? 5) * 2 ** attempt;
   }
-  if (strategy.type === "WaitTimeFromResponse") return compileToldWait(strategy);
+  if (strategy.type === "WaitTimeFromResponse") return compileBodyWait(strategy);
   const header = strategy.required("header", strategy.template("header"));
   const regex = strategy.template("regex");
   const most = numberAt("max_waiting_time_in_seconds");
@@ -236,14 +236,15 @@ function compileWait(strategy: Component): Wait {
   };
 }
 
-/** What an answer says in its body: any may have another shape, for which it says nothing. */
-function compileToldWait(strategy: Component): Wait {
+/** A wait that an answer says in its body: one of another shape says nothing. */
+function compileBodyWait(strategy: Component): Wait {
   const name = "wait_time_in_seconds";
   const template = strategy.required(name, strategy.template(name));
   const most = strategy.template("max_waiting_time_in_seconds");
   return (seen) => {
-    const told = evaluated(() => template.perhaps(seen));
-    const seconds = typeof told === "string" ? readFloat(told) : isNumber(told) ? number(told) : 0;
+    const written = evaluated(() => template.perhaps(seen));
+    const seconds =
+      typeof written === "string" ? readFloat(written) : isNumber(written) ? number(written) : 0;
     if (seconds === undefined || !Number.isFinite(seconds) || seconds <= 0) return undefined;
     const limit = most === undefined ? undefined : Number(toText(most.value(seen)));
     if (limit !== undefined && seconds >= limit) throw new ConnectorError("RATE_LIMITED");
