@@ -10,6 +10,7 @@ export {
   maxTables,
   type TableWalk,
 } from "./database/discovery.ts";
+export { textEncodings } from "./database/encodings.ts";
 export { planReading, type ReadingPlan, type ReadingSql } from "./database/plan.ts";
 export {
   type QueryReason,

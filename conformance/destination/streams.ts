@@ -47,8 +47,8 @@ export function describeStream(properties: Properties, described: Described): De
       ...(cursor === undefined ? {} : { cursor_field: [cursor] }),
     },
     table,
-    ...(schema === undefined ? {} : { schema }),
-    ...(described.isRestart ? { isRestart: true } : {}),
+    schema,
+    isRestart: described.isRestart,
   };
 }
 

@@ -35,7 +35,7 @@ export async function recordDatabase({
     seed: 1,
     isExhaustive: false,
     command: `svc record ${connector}`,
-    ...(folder === undefined ? {} : { fixtures: folder }),
+    fixtures: folder,
   });
   const { manifest, missingProvider, first, settings } = kit.lab;
   if (missingProvider !== undefined) throw new RecordingError(missingProvider);

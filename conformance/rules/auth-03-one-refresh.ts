@@ -1,6 +1,5 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
-import { holdRefusals } from "../derive/auth/late-refusals.ts";
 import {
   apiRequests,
   type OAuthRun,
@@ -15,6 +14,7 @@ import {
   type TokenEndpoint,
   withoutOAuth,
 } from "../derive/auth/token-endpoint.ts";
+import { holdRefusals } from "./auth-03.late-refusals.ts";
 
 const lifeSeconds = 600;
 

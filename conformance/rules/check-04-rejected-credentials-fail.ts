@@ -6,10 +6,10 @@ import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { isTokenRequest } from "../derive/auth/credentials.ts";
 import { refusalProblem, refusedLogins } from "../derive/database/refusals.ts";
-import { dataDenial } from "../derive/requests/data-denied.ts";
 import { ownErrors } from "../derive/requests/own-errors.ts";
 import { requestPlaces } from "../derive/requests/rate-limits.ts";
 import { withAnswers } from "../replay/strict.ts";
+import { dataDenial } from "./check-04.data-denied.ts";
 
 export default defineRule({
   id: "CHECK-04",

@@ -1,8 +1,7 @@
 /** Valid configurations other than the one that the recordings were made with. */
 import type { JsonObject, JsonValue } from "svc-connectors";
-import { isJsonObject } from "svc-connectors/host";
+import { isJsonObject, isSecret } from "svc-connectors/host";
 import type { Lab } from "../contract/lab.ts";
-import { isMarkedSecret } from "../derive/spec/properties.ts";
 import { compileSchema } from "../derive/spec/schemas.ts";
 
 export interface ConfigVariant {
@@ -22,7 +21,7 @@ export function configVariants({
   const required = Array.isArray(spec.required) ? spec.required : [];
   const properties = Object.entries(isJsonObject(spec.properties) ? spec.properties : {});
   const variants = properties.flatMap(([name, schema]): ConfigVariant[] => {
-    if (!isJsonObject(schema) || isMarkedSecret(schema)) return [];
+    if (!isJsonObject(schema) || isSecret(schema)) return [];
     const { [name]: given, ...without } = config;
     const left =
       given === undefined || required.includes(name)

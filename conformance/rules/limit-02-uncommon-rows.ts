@@ -63,7 +63,7 @@ function scenesFor(one: StreamListing): UncommonRow[] {
     {
       name: "a row of 10 MB",
       change: (row) => ({ ...row, [field ?? "kit_text"]: text }),
-      ...(field === undefined ? {} : { textLength: text.length }),
+      textLength: field === undefined ? undefined : text.length,
     },
     {
       name: `a row of ${depth} levels`,

@@ -1,15 +1,10 @@
 import type { JsonObject } from "svc-connectors";
-import { isJsonObject, isSecretName } from "svc-connectors/host";
+import { isJsonObject, isSecret, isSecretName } from "svc-connectors/host";
 import { exchangeEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
-import {
-  inlined,
-  isMarkedSecret,
-  type SpecProperty,
-  specProperties,
-} from "../derive/spec/properties.ts";
+import { inlined, type SpecProperty, specProperties } from "../derive/spec/properties.ts";
 import { compileSchema } from "../derive/spec/schemas.ts";
 import { settingAt, withSetting } from "../derive/sweeps/settings.ts";
 import { canaryValue } from "../fixtures/canaries.ts";
@@ -61,6 +56,13 @@ export default defineRule({
   },
 });
 
+/**
+ * Narrower than isSecret, which takes JSON Schema's writeOnly and marks in alternatives too: other
+ * platforms that run an image or a program mask what has one of these marks, and nothing else.
+ */
+const isMarkedSecret = (schema: JsonObject) =>
+  schema.airbyte_secret === true || schema["x-svc-secret"] === true;
+
 /** A flag or a number is no secret, nor is an object whose members are declared. */
 function mayHoldSecret({ type, properties, oneOf, anyOf }: JsonObject): boolean {
   const types = type === undefined ? ["string"] : [type].flat();
@@ -81,7 +83,7 @@ async function followSettings(
   const open = [
     ...new Map(
       properties
-        .filter(({ path, schema }) => !isMarkedSecret(schema) && !path.includes("[]"))
+        .filter(({ path, schema }) => !isSecret(schema) && !path.includes("[]"))
         .map((one) => [one.path, one]),
     ).values(),
   ];

@@ -16,7 +16,6 @@ import {
 } from "../derive/rows/cursors.ts";
 import { latest, momentOf, textOf } from "../derive/rows/moments.ts";
 import { compareRows, type Difference, outputRows } from "../derive/rows/rows.ts";
-import { clockChanges, type TimeForm, timeForms } from "../derive/rows/time-forms.ts";
 import {
   finalState,
   incrementalStreams,
@@ -25,6 +24,7 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { timedLeaves } from "../derive/sweeps/states.ts";
+import { clockChanges, type TimeForm, timeForms } from "./state-13.time-forms.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -84,7 +84,7 @@ export function createConnectorTarget(options: ConnectorTargetOptions): Target {
     sources: readSources(connector.url),
     codeDigest: async () => (await readConnectorCode(connector.url)).digest,
     manifest: async () => JSON.parse(JSON.stringify(await declare())) as JsonObject,
-    ...(document === undefined ? {} : { document }),
+    document,
     // A manifest is no module: nothing of it runs when it is loaded.
     ...(kind === "module" && document === undefined
       ? {

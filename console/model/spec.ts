@@ -95,7 +95,12 @@ export const propertiesOf = (part: Part) =>
 
 const listOf = (value: unknown): readonly Part[] => (Array.isArray(value) ? value : []);
 
-const isSecretPart = (part: Part) => part.writeOnly === true || part.airbyte_secret === true;
+/** As isSecret of runtime/contract/spec.ts has it: the console has no code of other units. */
+const isSecretPart = (part: Part): boolean =>
+  part.writeOnly === true ||
+  part.airbyte_secret === true ||
+  part["x-svc-secret"] === true ||
+  [part.anyOf, part.oneOf, part.allOf].some((list) => listOf(list).some(isSecretPart));
 
 function fieldsWithin(part: Part, around: string): readonly Field[] {
   const required = (part.required ?? []) as readonly string[];

@@ -1,5 +1,5 @@
 /** The exact changes that a proposal would make, field by field, beside how things are now. */
-import type { JsonValue } from "svc-connectors/host";
+import { isJsonObject, type JsonValue } from "svc-connectors/host";
 import type { Operation, OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { currentOf, listAt, type Shown } from "./current.ts";
@@ -104,13 +104,10 @@ async function standingOf(ctx: OperationContext, row: ApprovalRow, isMissing: bo
   }
 }
 
-const isObject = (value: unknown): value is Shown =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Merges as RFC 7396 does, and keeps null where a property goes. */
 function merged(before: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch;
-  const base = isObject(before) ? before : {};
+  if (!isJsonObject(patch)) return patch;
+  const base = isJsonObject(before) ? before : {};
   const changed = Object.entries(patch).map(([name, value]) => [
     name,
     value === null ? undefined : merged(base[name], value),
@@ -129,7 +126,11 @@ function compared(
     const change = before === undefined ? "add" : "change";
     return [{ path, change, before: null, after: null, is_secret: true }];
   }
-  if (isObject(after) ? isObject(before) || before == null : isObject(before) && after == null) {
+  if (
+    isJsonObject(after)
+      ? isJsonObject(before) || before == null
+      : isJsonObject(before) && after == null
+  ) {
     const [left, right] = [before ?? {}, after ?? {}] as [Shown, Shown];
     return [...new Set([...Object.keys(left), ...Object.keys(right)])].flatMap((name) =>
       compared([...path, name], left[name], right[name], isSecret),

@@ -98,7 +98,7 @@ export function toAttemptResult(
   return {
     status: "failed",
     failure: toFailure(known.toRecord(), origin, at),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    retryAfterMs,
   };
 }
 

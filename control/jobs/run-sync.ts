@@ -317,5 +317,5 @@ async function conclude(
   const first = failed.find(({ failure }) => failure.retryable) ?? failed[0];
   if (!first) return { status: "succeeded" };
   const { failure, retryAfterMs } = first;
-  return { status: "failed", failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  return { status: "failed", failure, retryAfterMs };
 }

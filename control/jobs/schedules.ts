@@ -14,27 +14,8 @@ import { newSyncJob } from "./sync-job.ts";
 export function enqueueDuePipelines(
   services: Pick<Services, "database" | "clock" | "log">,
 ): Promise<void> {
-  const now = new Date(services.clock.now());
-  return takeEachDue<PipelineRow>(services, {
-    subject: "pipeline",
-    take: (tx, failed) => takeDue(tx, failed, now),
-    start: (tx, pipeline) => enqueueDue(tx, pipeline, now),
-  });
+  return takeEachDue(services, { table: "pipelines", subject: "pipeline", start: enqueueDue });
 }
-
-/** The pipeline that is due for longest, for as long as the transaction lasts. */
-const takeDue = (tx: Db, failed: readonly string[], now: Date): Promise<PipelineRow | undefined> =>
-  tx
-    .selectFrom("pipelines")
-    .selectAll()
-    .where("status", "=", "active")
-    .where("next_run_at", "<=", now)
-    .$if(failed.length > 0, (due) => due.where("id", "not in", failed))
-    .orderBy("next_run_at")
-    .limit(1)
-    .forUpdate()
-    .skipLocked()
-    .executeTakeFirst();
 
 /** Why a time passes without a job. */
 export const leftOut: readonly Reason[] = [

@@ -128,7 +128,7 @@ export function choiceOf(options: JobAttempt["job"]["options"]): JobChoice {
     readonly streams?: readonly StreamDescriptor[];
     readonly full_refresh?: boolean;
   };
-  return { ...(streams === undefined ? {} : { streams }), isFullRefresh: full_refresh === true };
+  return { streams, isFullRefresh: full_refresh === true };
 }
 
 function isChosen(

@@ -2,6 +2,7 @@
  * The named parts of the OpenAPI document. Each stands there once; whatever uses it refers to it.
  * Generated clients have a type for each of them.
  */
+import { isJsonObject } from "svc-connectors/host";
 import type { TSchema } from "typebox";
 import { nameOfEnum } from "./enums.ts";
 
@@ -48,9 +49,9 @@ export function createComponents(): Components {
     if (!known) schemas.set(name, { shape, schema: rest });
     const reference = {
       $ref: `#/components/schemas/${name}`,
-      ...(description === undefined ? {} : { description }),
-      ...(usual === undefined ? {} : { default: usual }),
-      ...(deprecated === undefined ? {} : { deprecated }),
+      description,
+      default: usual,
+      deprecated,
     };
     uses.push({ name, reference });
     return reference;
@@ -61,9 +62,9 @@ export function createComponents(): Components {
     for (const keyword of nestedIn) {
       const inner = rest[keyword];
       if (Array.isArray(inner)) converted[keyword] = inner.map((one) => convert(one));
-      else if (isObject(inner)) converted[keyword] = convert(inner);
+      else if (isJsonObject(inner)) converted[keyword] = convert(inner);
     }
-    if (isObject(rest.properties))
+    if (isJsonObject(rest.properties))
       converted.properties = Object.fromEntries(
         Object.entries(rest.properties).map(([name, one]) => [name, convert(one as DocumentPart)]),
       );
@@ -102,9 +103,6 @@ function described(
       }),
   );
 }
-
-const isObject = (value: unknown): value is DocumentPart =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Through JSON: what TypeBox notes in its schemas for itself stays behind. */
 const plain = (schema: TSchema | DocumentPart): DocumentPart => JSON.parse(JSON.stringify(schema));

@@ -87,7 +87,7 @@ function declaredIn(
       name,
       in: place,
       ...(place === "path" || isRequired(schema, name) ? { required: true } : {}),
-      ...(description === undefined ? {} : { description }),
+      description,
       schema: components.schemaOf(rest),
     };
   });

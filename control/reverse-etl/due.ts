@@ -14,31 +14,12 @@ import { skipRun, startRun } from "./start.ts";
 export function startDueRuns(
   services: Pick<Services, "database" | "clock" | "log">,
 ): Promise<void> {
-  const now = new Date(services.clock.now());
-  return takeEachDue<ActivationRow>(services, {
+  return takeEachDue(services, {
+    table: "reverse_etl_activations",
     subject: "activation",
-    take: (tx, failed) => takeDue(tx, failed, now),
-    start: (tx, activation) => startDue(tx, activation, now),
+    start: startDue,
   });
 }
-
-/** The activation that is due for longest, for as long as the transaction lasts. */
-const takeDue = (
-  tx: Db,
-  failed: readonly string[],
-  now: Date,
-): Promise<ActivationRow | undefined> =>
-  tx
-    .selectFrom("reverse_etl_activations")
-    .selectAll()
-    .where("status", "=", "active")
-    .where("next_run_at", "<=", now)
-    .$if(failed.length > 0, (due) => due.where("id", "not in", failed))
-    .orderBy("next_run_at")
-    .limit(1)
-    .forUpdate()
-    .skipLocked()
-    .executeTakeFirst();
 
 async function startDue(tx: Db, activation: ActivationRow, now: Date): Promise<void> {
   const { next_run_at: dueAt, schedule } = activation;

@@ -46,7 +46,7 @@ function hashColumn(
     kind: "text",
     isNullable,
     isKey,
-    ...(validity === undefined ? {} : { validity }),
+    validity,
     encoding: "utf8",
     offsets,
     bytes: bytes.subarray(0, at),

@@ -118,7 +118,7 @@ function compileOpened(
     name,
     schema: schema as never,
     primaryKey: primaryKeyOf(named),
-    ...(cursorField === undefined ? {} : { cursorField }),
+    cursorField,
     syncModes: cursorField === undefined ? ["full_refresh"] : ["full_refresh", "incremental"],
   };
   const made: ManifestStream = {

@@ -52,7 +52,7 @@ export async function openDuckdbOutput(file: string, options: OutputOptions): Pr
     jobId: runId,
     fence: onlyFence,
     streams: streams.map((one) => toDestinationStream(one, isAnew.has(streamKey(one.stream)))),
-    ...(onColumnChanged && { onColumnChanged }),
+    onColumnChanged,
   };
   return openLocked(file, options, async ({ default: destination }, ctx) =>
     destination.write(ctx, command),
@@ -118,7 +118,7 @@ function toDestinationStream(configured: ConfiguredStream, isRestart: boolean): 
   return {
     configured: isMerged ? { ...configured, destination_sync_mode: "append_dedup" } : configured,
     table: name,
-    ...(namespace === undefined ? {} : { schema: namespace }),
-    ...(isRestart ? { isRestart } : {}),
+    schema: namespace,
+    isRestart,
   };
 }

@@ -7,7 +7,7 @@ import {
   destinationSyncModes,
 } from "../contract/destination.ts";
 import { ConnectorError } from "../contract/errors.ts";
-import type { JsonObject } from "../contract/json.ts";
+import { isJsonObject, type JsonObject } from "../contract/json.ts";
 import { isSecret } from "../contract/spec.ts";
 import {
   type EgressField,
@@ -100,8 +100,7 @@ function describeModule<Egress extends DestinationEgress | ActivationEgress>(
   kind: keyof typeof kinds,
 ): SharedManifest<Egress> {
   const { definer, verbs, egress: egressKinds, egressProblem } = kinds[kind];
-  const isObject = (value: unknown) => typeof value === "object" && value !== null;
-  require(isObject(exported), "default export", `is missing: export default ${definer}({…})`);
+  require(isJsonObject(exported), "default export", `is missing: export default ${definer}({…})`);
   const module = exported as SharedManifest<Egress> & Readonly<Record<string, unknown>>;
   const { id, version, title, documentationUrl, spec, egress } = module;
   require(/^conn_[a-z0-9_]{1,60}$/.test(
@@ -109,7 +108,7 @@ function describeModule<Egress extends DestinationEgress | ActivationEgress>(
   ), "id", "must be conn_ and small letters, digits or _");
   require(/^\d+\.\d+\.\d+/.test(String(version)), "version", "must be a semantic version");
   require(typeof title === "string" && title !== "", "title", "must be a string");
-  require(isObject(spec), "spec", "must be a TypeBox object");
+  require(isJsonObject(spec), "spec", "must be a TypeBox object");
   for (const verb of verbs) require(typeof module[verb] === "function", verb, "must be a function");
   const plainSpec = toPlainSpec(spec);
   require((egressKinds as readonly string[]).includes(egress?.kind), "egress", egressProblem);

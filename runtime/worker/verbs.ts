@@ -167,7 +167,7 @@ function selectStream(source: Source, request: StreamRequest): SelectedStream {
     syncMode: request.syncMode,
     cursorField,
     selectedFields: request.selectedFields,
-    ...(request.rowFilter === undefined ? {} : { rowFilter: request.rowFilter }),
+    rowFilter: request.rowFilter,
   };
 }
 

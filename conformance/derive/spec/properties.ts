@@ -140,9 +140,6 @@ function partAt(spec: JsonObject, reference: string): JsonObject | undefined {
   return isJsonObject(part) ? part : undefined;
 }
 
-export const isMarkedSecret = (schema: JsonObject) =>
-  schema.airbyte_secret === true || schema["x-svc-secret"] === true;
-
 export const alternativesOf = (schema: JsonObject): JsonObject[] =>
   [schema.oneOf, schema.anyOf, schema.allOf].flatMap(listOf).filter(isJsonObject);
 

@@ -1,7 +1,7 @@
 /** Wrong values of a setting, by its schema. */
 import type { JsonObject, JsonValue } from "svc-connectors";
-import { isJsonObject } from "svc-connectors/host";
-import { alternativesOf, isMarkedSecret } from "../spec/properties.ts";
+import { isJsonObject, isSecret } from "svc-connectors/host";
+import { alternativesOf } from "../spec/properties.ts";
 import type { ConfigCase, Setting } from "./configs.ts";
 
 const megabyte = 2 ** 20;
@@ -68,7 +68,7 @@ function typesOf(schema: JsonObject): Set<JsonValue> {
  */
 function textsFor(schema: JsonObject, isRequired: boolean): WrongValue[] {
   const { minLength, maxLength, pattern, format } = schema;
-  const isNeeded = isRequired || isMarkedSecret(schema);
+  const isNeeded = isRequired || isSecret(schema);
   const isLong = schema.multiline === true || format === "json" || format === "textarea";
   const range = (what: string, value: string): WrongValue => ({
     what,

@@ -228,7 +228,7 @@ async function follow(
   return {
     deletedCount: gone.rowsChanged,
     returnedCount: returned.rowsChanged,
-    ...(refusal === undefined ? {} : { refusal }),
+    refusal,
   };
 }
 

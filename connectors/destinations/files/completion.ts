@@ -8,14 +8,10 @@ import { type Coverage, commitTable, describe, type OpenStream, type Writing } f
 /** The copy that the stream goes on with. */
 const baseOf = ({ saved, plan }: OpenStream): SavedFiles | undefined => saved[plan.place];
 
-const withFiles = (stream: OpenStream, covered: Coverage, files: FileSet): SavedFiles => {
-  const { tombstones, ...rest } = files;
-  return {
-    ...describe(stream, covered),
-    ...rest,
-    ...(tombstones === undefined ? {} : { tombstones }),
-  };
-};
+const withFiles = (stream: OpenStream, covered: Coverage, files: FileSet): SavedFiles => ({
+  ...describe(stream, covered),
+  ...files,
+});
 
 /** Makes the staged rows durable with what is known of them. */
 export async function commit(

@@ -1,14 +1,8 @@
 import { type PublicConfig, Type, withDefault } from "svc-connectors";
 import type { FileContext } from "svc-connectors/destination";
 
-export const spec = Type.Object({
-  folder: Type.String({
-    title: "Folder",
-    description:
-      "Name of the folder: small letters, digits, - and _. It is in the service's folder for warehouses.",
-    pattern: "^[a-z0-9][a-z0-9_-]{0,62}$",
-    examples: ["lake"],
-  }),
+/** The settings that say how rows become files, wherever these are. */
+export const layoutSettings = {
   schema: withDefault(
     Type.String({
       title: "Schema",
@@ -26,6 +20,17 @@ export const spec = Type.Object({
     }),
     "none",
   ),
+};
+
+export const spec = Type.Object({
+  folder: Type.String({
+    title: "Folder",
+    description:
+      "Name of the folder: small letters, digits, - and _. It is in the service's folder for warehouses.",
+    pattern: "^[a-z0-9][a-z0-9_-]{0,62}$",
+    examples: ["lake"],
+  }),
+  ...layoutSettings,
 });
 
 export type Config = PublicConfig<typeof spec>;

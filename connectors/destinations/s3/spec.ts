@@ -1,5 +1,6 @@
 import { type PublicConfig, secret, Type, withDefault } from "svc-connectors";
 import type { StoreContext } from "svc-connectors/destination";
+import { layoutSettings } from "../files/spec.ts";
 
 export const spec = Type.Object({
   bucket: Type.String({
@@ -46,23 +47,7 @@ export const spec = Type.Object({
       maxLength: 256,
     }),
   ),
-  schema: withDefault(
-    Type.String({
-      title: "Schema",
-      description:
-        "Schema of tables whose pipeline does not name one: the first part of their path.",
-      minLength: 1,
-      maxLength: 63,
-    }),
-    "main",
-  ),
-  partition_by: withDefault(
-    Type.Enum(["none", "day", "month"], {
-      title: "Partitions",
-      description: "Parts of the path by the time at which rows were written, in UTC.",
-    }),
-    "none",
-  ),
+  ...layoutSettings,
 });
 
 export type Config = PublicConfig<typeof spec>;

@@ -1,13 +1,8 @@
 /**
  * Rows of the server as columns: texts one after another, as they come, or as their type has them.
  */
-import {
-  type Batch,
-  type BatchField,
-  type ColumnKind,
-  ConnectorError,
-  type RowNote,
-} from "svc-connectors";
+import { type Batch, type BatchField, ConnectorError, type RowNote } from "svc-connectors";
+import { textEncodings } from "svc-connectors/database";
 import type { Encode } from "./types.ts";
 
 /** A property of the stream, and the field of the rows that fills it. */
@@ -35,20 +30,6 @@ const batchBytes = 960 * 1024;
 /** Most notes that a row may have. */
 const maxNotesPerRow = 20;
 const offsetBytes = Uint32Array.BYTES_PER_ELEMENT;
-
-const encodings = {
-  boolean: "utf8",
-  integer: "number",
-  number: "number",
-  text: "utf8",
-  date: "utf8",
-  time: "utf8",
-  timestamp: "utf8",
-  timestamptz: "utf8",
-  uuid: "utf8",
-  binary: "binary",
-  json: "json",
-} as const satisfies Record<ColumnKind, string>;
 
 export function createBatchBuilder(
   filled: readonly FilledField[],
@@ -103,7 +84,7 @@ export function createBatchBuilder(
         notes,
         columns: columns.map(({ field, values }) => ({
           ...field,
-          encoding: encodings[field.kind],
+          encoding: textEncodings[field.kind],
           ...values.get(),
         })),
       };

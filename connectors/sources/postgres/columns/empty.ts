@@ -1,4 +1,5 @@
 import type { ColumnKind, ColumnValues } from "svc-connectors";
+import { textEncodings } from "svc-connectors/database";
 import type { Values } from "./values.ts";
 
 /**
@@ -31,16 +32,3 @@ export function emptyValues(capacity: number, kind: ColumnKind): Values {
     get: (rowCount) => ({ ...get(rowCount), validity: validity.subarray(0, (rowCount + 7) >> 3) }),
   };
 }
-
-const textEncodings = {
-  integer: "number",
-  number: "number",
-  text: "utf8",
-  date: "utf8",
-  time: "utf8",
-  timestamp: "utf8",
-  timestamptz: "utf8",
-  uuid: "utf8",
-  binary: "binary",
-  json: "json",
-} as const;

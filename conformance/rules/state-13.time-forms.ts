@@ -1,7 +1,7 @@
 /** The forms in which a provider writes times, and the same moments in each of them. */
-import { type CursorColumn, cursorOf } from "./cursors.ts";
-import { momentOf, textOf, writeLike } from "./moments.ts";
-import { atOffset, zoneOf } from "./offsets.ts";
+import { type CursorColumn, cursorOf } from "../derive/rows/cursors.ts";
+import { momentOf, textOf, writeLike } from "../derive/rows/moments.ts";
+import { atOffset, zoneOf } from "../derive/rows/offsets.ts";
 
 export interface TimeForm {
   /** "like 2026-05-01T09:00:00Z". */

@@ -1,8 +1,8 @@
 /** A token that may ask who it is and read nothing: the requests that it is refused. */
 import { isJsonObject } from "svc-connectors/host";
-import type { Lab } from "../../contract/lab.ts";
-import type { ProviderRequest } from "../../contract/network.ts";
-import { type RequestPlace, requestPlaces } from "./rate-limits.ts";
+import type { Lab } from "../contract/lab.ts";
+import type { ProviderRequest } from "../contract/network.ts";
+import { type RequestPlace, requestPlaces } from "../derive/requests/rate-limits.ts";
 
 export interface DataDenial {
   /** The endpoints that are refused: "https://api.example.com/v1/notes". */

@@ -1,6 +1,6 @@
 /** Requests that were under way when their token ended, and are told so after it was renewed. */
-import type { ProviderRequest } from "../../contract/network.ts";
-import { isTokenRequest, type TokenEndpoint } from "./token-endpoint.ts";
+import type { ProviderRequest } from "../contract/network.ts";
+import { isTokenRequest, type TokenEndpoint } from "../derive/auth/token-endpoint.ts";
 
 /** Real time that the new token is given to arrive, before the slow ones are refused. */
 const afterRefreshMs = 20;
