@@ -294,6 +294,19 @@ describe("the configuration of reverse ETL", () => {
       reason: "credential_in_use",
       reverse_etl_destination_ids: [destinationId],
     });
+    const short = await etl.must("POST", "/credentials", {
+      ...body,
+      secrets: { signing_secret: "too-short" },
+    });
+    const refused = await post("/destinations", {
+      ...destination,
+      credentialHandle: short.credential_handle,
+    });
+    expect(refused.body.details).toMatchObject({
+      reason: "connection_check_failed",
+      check: { error: "CONFIG_INVALID" },
+      errors: [{ path: "signing_secret", reason: "invalid" }],
+    });
   });
 
   const key = { from: "id", to: "id", isPrimaryIdentifier: true };

@@ -129,6 +129,16 @@ describe("a run", () => {
       failedRows: { addedCount: 1 },
     });
     answers.clear();
+    expect(await etl.must("GET", `/reverse-etl/activations/${activation}`)).toMatchObject({
+      status: "active",
+      lastRunStatus: "failed",
+      lastRunError: { reason: "rows_failed" },
+    });
+    const jobsOf = async (id: string) => (await etl.must("GET", `/jobs?activation_id=${id}`)).items;
+    expect(await jobsOf(activation)).toMatchObject([
+      { job_id: run.jobId, activation_id: activation, pipeline_id: null },
+    ]);
+    expect(await jobsOf("act_none")).toEqual([]);
   });
 
   test("names rows without a key, with a key that others have too, and without an identifier; the others go", async () => {
