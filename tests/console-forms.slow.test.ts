@@ -62,6 +62,61 @@ describe.skipIf(executable === undefined)("forms of the console (else: no Chromi
     expectNone(complaints);
   });
 
+  test("one of several log-ins is chosen, and nothing of another one is sent", async (task) => {
+    skipUnlessWhole(task);
+    const { page, complaints } = await at.signedIn();
+    const secret = { type: "string", writeOnly: true };
+    await page.route("**/connectors/conn_postgres/spec", async (route) => {
+      const response = await route.fetch();
+      const answer = await response.json();
+      answer.data.connection_specification = {
+        type: "object",
+        required: ["credentials"],
+        properties: {
+          credentials: {
+            title: "Authentication",
+            oneOf: [
+              {
+                title: "Account",
+                required: ["kind", "client_id", "client_secret"],
+                properties: {
+                  kind: { const: "oauth2.0" },
+                  client_id: { type: "string", title: "Client id" },
+                  client_secret: { ...secret, title: "Client secret" },
+                },
+              },
+              {
+                title: "Token",
+                required: ["kind", "token"],
+                properties: { kind: { const: "token" }, token: { ...secret, title: "Token" } },
+              },
+            ],
+          },
+        },
+      };
+      await route.fulfill({ response, json: answer });
+    });
+    await page.goto(`${at.url}/#/sources/new/conn_postgres`);
+    const group = page.getByRole("group", { name: "Authentication" });
+    await group.getByLabel("Client id").fill("me");
+    await group.getByRole("textbox", { name: "Client secret" }).fill("hush-hush-hush");
+    await group.getByRole("combobox").selectOption({ label: "Token" });
+    expect(await group.getByLabel("Client id").count()).toBe(0);
+    await page.getByRole("button", { name: "Save & Test" }).click();
+    await group.getByText("Fill this in.").waitFor();
+    await look(page, "form-one-of");
+    await group.getByRole("textbox", { name: "Token" }).fill("a-token-of-somebody");
+    const sent = page.waitForRequest(
+      (one) => one.method() === "POST" && one.url().endsWith("/control/v1/credentials"),
+    );
+    await page.getByRole("button", { name: "Save & Test" }).click();
+    expect((await sent).postDataJSON().secrets).toEqual({
+      "credentials.token": "a-token-of-somebody",
+    });
+    await page.getByRole("alert").first().waitFor();
+    expectNone(complaints);
+  });
+
   test("a secret that is refused, or has not the right form, is said at its field; one can be made up", async (task) => {
     skipUnlessWhole(task);
     const { page, complaints } = await at.signedIn();

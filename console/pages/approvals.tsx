@@ -166,7 +166,7 @@ function Policy({ policy }: { readonly policy: schemas["ApprovalPolicy"] }) {
       }
       later={
         at === null ? (
-          "As it was at first"
+          "Never changed"
         ) : (
           <>
             {nameOf(policy.updated_by)}, <Ago at={at} />
