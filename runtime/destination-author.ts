@@ -94,3 +94,4 @@ export {
   type WritePlan,
 } from "./destination/plan.ts";
 export { maxNotesPerRow, noteOf } from "./wire/row-notes.ts";
+export { isZero, withoutEnd } from "./wire/without-end.ts";

@@ -5,6 +5,7 @@
  */
 import { createHmac, createSecretKey } from "node:crypto";
 import { type Batch, type Column, endlessDay, isValid } from "../contract/batch.ts";
+import { isZero, withoutEnd } from "../wire/without-end.ts";
 import { isEndless, textWriter } from "./value-texts.ts";
 
 /** Hexadecimal digits of a hash. */
@@ -103,7 +104,7 @@ export function canonicalNumber(text: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, "");
-  const significant = digits.replace(/0+$/, "");
+  const significant = withoutEnd(digits, isZero);
   if (significant === "") return whole === "" ? text : "0";
   // The place of the point, counted from the first significant digit.
   const point = digits.length - fraction.length + Number(exponent);

@@ -51,7 +51,10 @@ export function requireOwnNames(queries: readonly DatabaseQuery[]): void {
 /** The statement without what ends it, to stand in parentheses. @throws QUERY_REFUSED */
 export function statementOf({ name, sql }: DatabaseQuery): string {
   if (sql.includes("\0")) throw queryRefused(name, "it has a character that no text in SQL has");
-  return sql.replace(/[;\s]+$/, "");
+  // From the end: an expression would look for it from each space anew.
+  let end = sql.length;
+  while (end > 0 && /[;\s]/.test(sql.charAt(end - 1))) end--;
+  return sql.slice(0, end);
 }
 
 /**

@@ -7,6 +7,7 @@ import { ConnectorError } from "../contract/errors.ts";
 import { isSecretName } from "../filter/secret-names.ts";
 import { measureJson } from "../wire/bounded-json.ts";
 import { valueAt } from "../wire/json-pointer.ts";
+import { isSlash, withoutEnd } from "../wire/without-end.ts";
 import type { PlaceholderRegistry } from "./placeholders.ts";
 
 /**
@@ -38,7 +39,7 @@ const maxDepth = 64;
 /** True for URLs that differ in their queries, or in a slash at the end, alone. */
 export const isSamePlace = (one: URL, other: URL): boolean =>
   one.origin === other.origin &&
-  one.pathname.replace(/\/+$/, "") === other.pathname.replace(/\/+$/, "");
+  withoutEnd(one.pathname, isSlash) === withoutEnd(other.pathname, isSlash);
 
 function parseAnswer(body: Buffer): unknown {
   try {

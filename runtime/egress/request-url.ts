@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { NetworkSeams, NetworkSettings } from "../contract/network.ts";
 import { schemaOf } from "../spec/egress-fields.ts";
 import { parseLocalUrl } from "../spec/local-url.ts";
+import { isSlash, withoutEnd } from "../wire/without-end.ts";
 import { checkBaseUrl } from "./base-url.ts";
 import { configText } from "./config-field.ts";
 
@@ -79,7 +80,7 @@ export function fillTemplate(template: string, config: JsonObject, spec: JsonObj
       problem: "a URL must be https, with a host and a path only",
     });
   }
-  url.pathname = url.pathname.replace(/\/+$/, "");
+  url.pathname = withoutEnd(url.pathname, isSlash);
   return url;
 }
 

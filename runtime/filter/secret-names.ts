@@ -3,7 +3,7 @@
  * under them: the only list of such names in the tree. Names count by their words: "apiKey",
  * "API-Key" and "api_key" are one name.
  */
-
+import { withoutEnd } from "../wire/without-end.ts";
 /**
  * How sure a name has to make us. Each level says yes to all that the levels before it say yes to;
  * only `exchange` and `mention` stand side by side.
@@ -155,7 +155,7 @@ function parsed(name: string): ParsedName {
     .replaceAll(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1_$2")
     .toLowerCase()
     .split(/[^\p{L}\d]+/u)
-    .map((word) => singular(word.replace(/\d+$/, "")))
+    .map((word) => singular(withoutEnd(word, isDigit)))
     .filter((word) => word !== "");
   const joined = words
     .join("_")
@@ -163,6 +163,8 @@ function parsed(name: string): ParsedName {
     .replaceAll(/^_+|_+(?=_|$)/g, "");
   return { words, joined, plain: words.join("") };
 }
+
+const isDigit = (character: string) => character >= "0" && character <= "9";
 
 /** "tokens" is "token"; "access", "status" and "aws" stay. */
 const singular = (word: string) =>

@@ -1,4 +1,5 @@
 import type { Egress } from "../contract/egress.ts";
+import { isSlash, withoutEnd } from "../wire/without-end.ts";
 
 /**
  * The loopback of this machine by its three usual names, any port, a plain path. Other spellings of
@@ -16,7 +17,7 @@ export function parseLocalUrl(declared: string): URL | undefined {
   if (!grammar.test(declared) || dotSegment.test(declared)) return undefined;
   const url = URL.parse(declared);
   if (!url || url.port === "0") return undefined;
-  url.pathname = url.pathname.replace(/\/+$/, "");
+  url.pathname = withoutEnd(url.pathname, isSlash);
   return url;
 }
 

@@ -1,5 +1,12 @@
 /** Numbers as texts, with each digit. */
-import { type BatchColumn, int128At, isValid, withPoint } from "svc-connectors/destination";
+import {
+  type BatchColumn,
+  int128At,
+  isValid,
+  isZero,
+  withoutEnd,
+  withPoint,
+} from "svc-connectors/destination";
 
 /** The number that a text is: its digits without zeros around them, and where the point is. */
 export interface NumberParts {
@@ -17,7 +24,7 @@ export function partsOf(text: string): NumberParts | undefined {
   const [found, sign, whole = "", fraction = "", exponent = "0"] = numberForm.exec(text) ?? [];
   if (found === undefined) return undefined;
   const digits = `${whole}${fraction}`.replace(/^0+/, "");
-  const kept = digits.replace(/0+$/, "");
+  const kept = withoutEnd(digits, isZero);
   const scale = fraction.length - (digits.length - kept.length) - Number(exponent);
   return { isNegative: sign === "-", digits: kept, scale: kept === "" ? 0 : scale };
 }

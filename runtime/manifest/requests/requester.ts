@@ -3,6 +3,7 @@ import type { HttpContext, HttpResponse } from "../../contract/context.ts";
 import type { MintedTokens } from "../../contract/egress.ts";
 import { ConnectorError } from "../../contract/errors.ts";
 import { isJsonObject, type JsonValue } from "../../contract/json.ts";
+import { isSlash, withoutEnd } from "../../wire/without-end.ts";
 import {
   type Component,
   compileOptions,
@@ -176,7 +177,7 @@ const merge = (own: Fields, added: Fields): Fields => {
 function joinUrl(base: string, path: string): string {
   if (path === "") return base;
   if (/^https?:\/\//.test(path)) return path;
-  return `${base.replace(/\/+$/, "")}/${path.replace(/^\/+/, "")}`;
+  return `${withoutEnd(base, isSlash)}/${path.replace(/^\/+/, "")}`;
 }
 
 const texts = (values: Record<string, PlainValue>): Record<string, string> =>
