@@ -200,6 +200,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       "http",
       "mcp",
       "workspace-file",
+      "members",
       "jobs",
       "connectors",
       "audit",

@@ -160,7 +160,7 @@ async function listen(
 const toUrl = (host: string, port: number, isSecure: boolean): string =>
   `${isSecure ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
-/** What is known of it before it listens: of all addresses, or any port, nothing. */
+/** Its address, as far as it is known before it listens: of any host or port, nothing is. */
 const ownUrl = (host: string, port: number, isSecure: boolean): string | undefined =>
   port === 0 || !isLoopback(host) ? undefined : toUrl(host, port, isSecure);
 

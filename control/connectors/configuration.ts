@@ -8,7 +8,6 @@ import {
 } from "svc-connectors/host";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
-import { type CredentialRow, requireBoundTo } from "../credentials/rows.ts";
 import { safeName } from "../door/json-body.ts";
 import type { AnyManifest } from "./registry.ts";
 
@@ -81,6 +80,16 @@ export function baseUrlIn(configuration: JsonObject, manifest: AnyManifest): Jso
   return field === undefined ? undefined : configuration[field];
 }
 
+/** @throws credential_mismatch when the secrets belong to another base URL */
+export function requireBoundTo(
+  { base_url }: { readonly base_url: string | null },
+  baseUrl: JsonValue,
+): void {
+  if (base_url === null || base_url === baseUrl) return;
+  const problem = "the credential is bound to another base URL";
+  throw new ControlError("credential_mismatch", { problem });
+}
+
 /**
  * The configuration with its base URL in canonical form, where the connector lets the user enter
  * one. Nothing is looked up and nobody is asked. The credential may be bound to one base URL: its
@@ -94,7 +103,7 @@ export function checkBaseUrlOf(
   manifest: AnyManifest,
   configuration: JsonObject,
   place: string,
-  credential?: Pick<CredentialRow, "base_url">,
+  credential?: { readonly base_url: string | null },
 ): JsonObject {
   const { egress } = manifest;
   if (egress.kind !== "http" || typeof egress.baseUrl === "string") return configuration;

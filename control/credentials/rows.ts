@@ -1,5 +1,4 @@
 import type { Selectable } from "kysely";
-import type { JsonValue } from "svc-connectors/host";
 import { isHandle } from "../contract/ids.ts";
 import { ControlError, notFound } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
@@ -64,16 +63,6 @@ export const notUsable = (status: CredentialRow["status"]) =>
 export function requireConnector(credential: CredentialRow, connectorId: string): void {
   if (credential.connector_id !== connectorId)
     throw new ControlError("credential_mismatch", { connector_id: connectorId });
-}
-
-/** @throws credential_mismatch when the secrets belong to another base URL */
-export function requireBoundTo(
-  { base_url }: Pick<CredentialRow, "base_url">,
-  baseUrl: JsonValue,
-): void {
-  if (base_url === null || base_url === baseUrl) return;
-  const problem = "the credential is bound to another base URL";
-  throw new ControlError("credential_mismatch", { problem });
 }
 
 /**

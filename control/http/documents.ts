@@ -1,5 +1,5 @@
 /**
- * What people open without a token: `openapi.json`, and a page that shows it.
+ * Documents for everybody, without a token: `openapi.json`, and a page that shows it.
  */
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";

@@ -78,7 +78,7 @@ export async function openInvitation(db: Db, token: string, now: Date): Promise<
   return row;
 }
 
-/** What became of the mail; the link is for who invites where no mail can bring it. */
+/** The fate of the mail; the link is for who invites where no mail can bring it. */
 export interface Delivered {
   readonly delivery: "sent" | "kept" | "failed";
   readonly link: string | null;

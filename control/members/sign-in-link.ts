@@ -4,7 +4,6 @@
  */
 import { createLinkCode } from "../contract/ids.ts";
 import type { Mail } from "../mail/mailer.ts";
-import type { ControlSettings } from "../services/settings.ts";
 import type { Db } from "../store/database.ts";
 import { createSession } from "./sessions.ts";
 
@@ -20,7 +19,10 @@ export const signInUrl = (origin: string, secret: string): string =>
 export const consoleOrigin = ({
   publicUrl,
   ownUrl,
-}: Pick<ControlSettings, "publicUrl" | "ownUrl">): string | undefined => publicUrl ?? ownUrl;
+}: {
+  readonly publicUrl?: string | undefined;
+  readonly ownUrl?: string | undefined;
+}): string | undefined => publicUrl ?? ownUrl;
 
 /** Makes the code of a link: it signs in once, as this person, in all of their workspaces. */
 export async function createLink(

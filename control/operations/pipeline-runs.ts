@@ -109,7 +109,7 @@ export const resumePipeline = defineWrite({
   },
 });
 
-/** What it will read again. */
+/** The source that it will read again. */
 const readingOf = async ({ db }: Pick<OperationContext, "db">, row: PipelineRow) => ({
   ...(await findSource(db, row.workspace_id, row.source_id)),
   pipelineId: row.id,

@@ -1,7 +1,7 @@
 /**
- * What a source names for one reader alone (a replication slot) has one active pipeline: of two,
- * each would take the other's changes. It is told when the second one is made or resumed, or when
- * its source names another one.
+ * One active pipeline for what a source names for one reader alone (a replication slot): of two,
+ * each would take the other's changes. The second one is refused when it is made or resumed, or
+ * when its source names another one.
  */
 import { sql } from "kysely";
 import { isJsonObject, type JsonObject, type JsonValue, type Manifest } from "svc-connectors/host";
@@ -12,7 +12,7 @@ import { exclusiveSettingsOf } from "../contract/secret-settings.ts";
 type Ctx = Pick<OperationContext, "db" | "services" | "workspaceId">;
 
 /** A source as it is, or as it will be. */
-export interface Reading {
+export interface SourceReading {
   readonly connector_id: string;
   readonly credential_id: string;
   readonly configuration: unknown;
@@ -33,8 +33,8 @@ interface Named {
 export async function readingOfChange(
   { db }: Pick<Ctx, "db">,
   sourceId: string,
-  changed: Reading,
-): Promise<Reading | undefined> {
+  changed: SourceReading,
+): Promise<SourceReading | undefined> {
   const pipeline = await db
     .selectFrom("pipelines")
     .select("id")
@@ -45,13 +45,13 @@ export async function readingOfChange(
 }
 
 /** @throws source_in_use naming the setting, and the pipeline when it is of the own workspace */
-export async function requireOnlyReader(ctx: Ctx, reading: Reading): Promise<void> {
+export async function requireOnlyReader(ctx: Ctx, reading: SourceReading): Promise<void> {
   for (const { setting, thing } of await namedBy(ctx, reading))
     await requireFree(ctx, reading, setting, thing);
 }
 
 /** As {@link requireOnlyReader}, and nobody else begins to read it until the transaction ends. */
-export async function holdOnlyReader(ctx: Ctx, reading: Reading): Promise<void> {
+export async function holdOnlyReader(ctx: Ctx, reading: SourceReading): Promise<void> {
   for (const { setting, thing } of await namedBy(ctx, reading)) {
     await sql`SELECT pg_advisory_xact_lock(hashtextextended(${thing}, 0))`.execute(ctx.db);
     await requireFree(ctx, reading, setting, thing);
@@ -60,7 +60,7 @@ export async function holdOnlyReader(ctx: Ctx, reading: Reading): Promise<void> 
 
 async function requireFree(
   ctx: Ctx,
-  { connector_id, pipelineId, sourceId }: Reading,
+  { connector_id, pipelineId, sourceId }: SourceReading,
   setting: readonly string[],
   thing: string,
 ): Promise<void> {
@@ -98,7 +98,7 @@ async function requireFree(
 
 async function namedBy(
   { db, services }: Ctx,
-  { connector_id, credential_id, configuration }: Reading,
+  { connector_id, credential_id, configuration }: SourceReading,
 ): Promise<readonly Named[]> {
   const manifest = await manifestOf(services, connector_id);
   const paths = exclusiveSettingsOf(manifest.spec);

@@ -1,7 +1,8 @@
 import type { Selectable } from "kysely";
 import type { JsonValue } from "svc-connectors/host";
+import { requireBoundTo } from "../connectors/configuration.ts";
 import { ControlError, notFound } from "../contract/reasons.ts";
-import { type CredentialRow, requireBoundTo, requireUsable } from "../credentials/rows.ts";
+import { type CredentialRow, requireUsable } from "../credentials/rows.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 

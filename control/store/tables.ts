@@ -703,7 +703,7 @@ export interface Tables {
     lease_id: string | null;
     lease_until: Date | null;
     result: JsonOrNull<Record<string, unknown>>;
-    /** What it was about to change when it was carried out; null: it was not. */
+    /** The fields that it was about to change when it was carried out; null: it was not. */
     changes: JsonOrNull<Record<string, unknown>>;
     error: JsonOrNull<{ readonly code: string; readonly reason: string; readonly message: string }>;
   };
