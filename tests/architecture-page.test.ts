@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
@@ -8,7 +8,8 @@ const page = readFileSync(`${root}docs/architecture.md`, "utf8");
 const quoted = page
   .split("\n")
   .map((line) => [...line.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? ""));
-const isPath = (text: string) => /^[\w.-]+(?:\/[\w.-]*)+$/.test(text);
+const isEntry = (text: string) => text.startsWith("svc-connectors/");
+const isPath = (text: string) => /^[\w.-]+(?:\/[\w.-]*)+$/.test(text) && !isEntry(text);
 const isName = (text: string) => /^[A-Za-z]\w+$/.test(text);
 
 test("every file and folder that the architecture page names exists", () => {
@@ -35,4 +36,22 @@ test("every name that it gives stands in a file of the same line", () => {
 test("every page that it links to exists", () => {
   const links = [...page.matchAll(/\]\(([^)]+)\)/g)].map((match) => match[1] ?? "");
   expect(links.filter((link) => !existsSync(`${root}docs/${link}`))).toEqual([]);
+});
+
+test("every entry that it names is one of the package", () => {
+  const { exports } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+  const entries = quoted.flat().filter(isEntry);
+  expect(entries.length).toBeGreaterThan(2);
+  expect(entries.filter((one) => !exports[one.replace("svc-connectors", ".")])).toEqual([]);
+});
+
+test("every folder of the units is named", () => {
+  const units = ["runtime", "connectors", "conformance", "control", "console"];
+  const folders = units.flatMap((unit) =>
+    readdirSync(root + unit, { withFileTypes: true })
+      .filter((one) => one.isDirectory())
+      .map(({ name }) => `${unit}/${name}/`),
+  );
+  expect(folders.length).toBeGreaterThan(50);
+  expect(folders.filter((folder) => !quoted.flat().includes(folder))).toEqual([]);
 });

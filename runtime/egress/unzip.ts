@@ -1,6 +1,8 @@
 /**
  * ZIP archives that come as answers: a stranger's bytes, of which nothing is believed. What is
- * unpacked is counted as it is unpacked, whatever the archive says of its size.
+ * unpacked is counted as it is unpacked, whatever the archive says of its size. No library does:
+ * fflate makes room for the size that an archive states, and yauzl bounds a file by that size, not
+ * by what is left; Node's zlib inflates within a bound.
  * @see PKWARE APPNOTE 6.3.10, sections 4.3.7, 4.3.12 and 4.3.16
  */
 import { crc32 } from "node:zlib";
