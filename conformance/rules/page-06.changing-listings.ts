@@ -144,7 +144,7 @@ function signsOf(
   };
 }
 
-/** What is not tried on a read, and why. */
+/** The things that are not tried on a read, and why. */
 export function unseenEdits(lab: Lab, read: PagedRead, key: RowKey): readonly string[] {
   const listings = changeable(read, key);
   if (listings.length === 0) return ["none of its listings can be given two pages"];

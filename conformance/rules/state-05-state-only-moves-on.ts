@@ -81,7 +81,7 @@ export default defineRule({
           provider: lab.learned.provider(changes),
           clockShiftMs,
         });
-      // What a read from the beginning refuses must not be left out in silence later.
+      // Rows that a read from the beginning refuses must not be left out in silence later.
       const oddOnes = async (changes: ProviderChanges) => {
         const odd = await readWith(changes, false);
         const shown =

@@ -13,7 +13,7 @@ export class Problem extends Error {
 
   constructor(status: number, error: Partial<schemas["Error"]> = {}) {
     const { message = "The server cannot be reached. Is it running?", details = {} } = error;
-    // What a connector has found says more than the class of it, and contains it.
+    // A finding of a connector says more than the class of it, and contains it.
     const { explanation } = details as { readonly explanation?: unknown };
     super(typeof explanation === "string" ? explanation : message);
     this.status = status;
@@ -30,7 +30,7 @@ export class Problem extends Error {
     const { fix, problem, check, errors } = this.details;
     if (typeof fix === "string") return fix;
     if (typeof problem === "string") return problem;
-    // What stands at its field is not said again for people at a command line.
+    // A fault that stands at its field is not said again for people at a command line.
     if (errors && errors.length > 0) return undefined;
     const message = (check as { readonly message?: unknown } | undefined)?.message;
     return typeof message === "string" ? message : undefined;
@@ -55,7 +55,7 @@ export class Problem extends Error {
   }
 }
 
-/** What the API says of a field, beside that field: "is missing" is said of it. */
+/** The words of the API for a field, beside that field: "is missing" is said of it. */
 const sentence = (message: string): string =>
   /^(is|must|has|needs|cannot|can|does|may|goes|holds|stands|belongs) /.test(message)
     ? `It ${message}${/[.!?…]$/.test(message) ? "" : "."}`

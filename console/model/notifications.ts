@@ -1,4 +1,4 @@
-/** What happens in a workspace, in words, and who is notified of it. */
+/** Events of a workspace, in words, and who is notified of them. */
 import { useQuery } from "@tanstack/react-query";
 import { api, ask } from "../api/client.ts";
 import type { schemas } from "../api/schema.ts";

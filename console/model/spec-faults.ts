@@ -59,7 +59,7 @@ const isLeft = (field: Field, values: Values): boolean =>
     : field.kind !== "object" && isMissing(valueAt(values, field.name));
 
 /**
- * What the API has refused, by field. Secrets that were not accepted are those that were typed, or
+ * The refusals of the API, by field. Secrets that were not accepted are those that were typed, or
  * where none was, those that are stored.
  */
 export function refusedFields(

@@ -173,7 +173,7 @@ function toField(name: string, part: Part, isRequired: boolean): Field {
 const spokenExample = (example: unknown): string =>
   typeof example === "object" ? JSON.stringify(example, null, 2) : String(example);
 
-/** What it is, as the spec says it; of what is entered as JSON, what belongs in it. */
+/** Its description in the spec; of JSON that is entered, what belongs in it. */
 function described(part: Part, kind: Field["kind"]): string | undefined {
   const { description, items } = part;
   // The form sends secrets that way by itself.
@@ -192,7 +192,7 @@ function described(part: Part, kind: Field["kind"]): string | undefined {
 
 type Shape = Pick<Field, "kind"> & Partial<Pick<Field, "options" | "inside" | "begin" | "forms">>;
 
-/** What it is made of. */
+/** The fields that it is made of. */
 function shapeOf(name: string, part: Part): Shape {
   const alternatives = listOf(part.oneOf).map(whole);
   if (alternatives.length > 0) {
@@ -230,7 +230,7 @@ const deep: readonly Field["kind"][] = ["object", "forms", "rows", "json"];
 
 function formOf(name: string, around: Part, part: Part, index: number): Form {
   const { title, description } = part;
-  // What all forms have in common stands beside them.
+  // The fields that all forms have in common stand beside them.
   const all = whole({ ...part, allOf: [...listOf(part.allOf), { ...around, oneOf: undefined }] });
   const inside = fieldsWithin(all, name);
   const constants = constantsOf(part);

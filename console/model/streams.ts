@@ -103,7 +103,7 @@ export function allInMode(
   return { selections, left };
 }
 
-/** What a source has that it did not have before, by names; and what it has no more. */
+/** The streams that a source did not have before, by names; and those that it has no more. */
 export function newsOf(before: Prepared, after: Prepared) {
   const known = new Map(before.streams.map((one) => [keyOf(one), one]));
   const now = new Set(after.streams.map(keyOf));

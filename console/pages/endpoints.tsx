@@ -36,7 +36,7 @@ export default function Endpoints({ kind }: { readonly kind: Kind }) {
     connectors.data?.find((one) => one.connector_id === id)?.name ?? id;
   const { data: pipelines = [] } = usePipelines();
   const { data: credentials = [] } = useCredentials();
-  // What its own test does not say, the last job that used it does.
+  // The last job that used it says what its own test does not.
   const failureOf = (id: string) =>
     pipelines.find(
       (one) =>

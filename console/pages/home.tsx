@@ -132,7 +132,7 @@ function WaitingForMe() {
   );
 }
 
-/** It failed, waits after a failure, or svc has paused it. What somebody has ended has not failed. */
+/** It failed, waits after a failure, or svc has paused it; nobody has ended it. */
 const needs = ({ sync_state: state, last_job: job, pause_reason: reason }: Pipeline) =>
   state === "failed" || (state === "incomplete" && job?.status !== "cancelled") || reason !== null;
 

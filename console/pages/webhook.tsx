@@ -259,7 +259,7 @@ function Deliveries({ endpoint: { webhook_endpoint_id: id, status } }: Of) {
   );
 }
 
-/** What it has answered last, and when it is tried again. */
+/** Its last answer, and when it is tried again. */
 function answerOf({ attempts, next_attempt_at: next }: schemas["WebhookDelivery"]) {
   const last = attempts.at(-1);
   if (last === undefined) return "Not sent yet";

@@ -2,7 +2,7 @@
 import { NativeSelect, TextInput } from "@mantine/core";
 import type { schemas } from "../api/schema.ts";
 
-/** What happens when the source has other streams or columns than before. */
+/** The choice for a source that has other streams or columns than before. */
 const policies = {
   propagate_columns: "Take new columns over",
   propagate_fully: "Take new columns and new streams over",
@@ -56,7 +56,7 @@ export const ParallelField = ({
   />
 );
 
-/** What the tables are called, and in which schema they are. */
+/** The names of the tables, and the schema in which they are. */
 export interface Naming {
   readonly prefix: string;
   readonly namespaceDefinition: schemas["NamespaceDefinition"];

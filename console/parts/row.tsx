@@ -20,7 +20,7 @@ export function Row({
   /** The line below the name. */
   readonly about?: ReactNode;
   readonly detail?: ReactNode;
-  /** A time, or what else is looked for after the rest: narrow screens have it beside the detail. */
+  /** A time, or what else is looked for last: narrow screens have it beside the detail. */
   readonly later?: ReactNode;
   readonly right?: ReactNode;
   /** Content that belongs to it and is not in the line. */

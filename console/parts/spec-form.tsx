@@ -39,7 +39,7 @@ export function SpecFields({ fields, shown = [], ...rest }: SpecFieldsProps) {
   const isMain = (field: Field) => field.isMain || shown.includes(field.name) || fields.length < 4;
   const main = fields.filter(isMain);
   const others = fields.filter((field) => !isMain(field));
-  // What is wrong is seen where it is: no field changes its place while somebody looks.
+  // A fault is seen where it is: no field changes its place while somebody looks.
   const isShown = isOpen || others.some(isWrong);
   const draw = (field: Field) => <SpecField key={field.name} field={field} {...rest} />;
   return (

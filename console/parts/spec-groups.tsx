@@ -26,7 +26,7 @@ const Group = ({
   children,
 }: {
   readonly title: string;
-  /** What stands above it says already what it is. */
+  /** The words above it say already what it is. */
   readonly isNamed?: boolean | undefined;
   readonly description?: string | undefined;
   readonly fault?: string | undefined;

@@ -23,7 +23,7 @@ const titles: Readonly<Record<number, string>> = {
   429: "Too many requests",
 };
 
-/** What the API's reason says more than the status. */
+/** The part of the API's reason that says more than the status. */
 const titlesOf: Readonly<Record<string, string>> = {
   connection_check_failed: "The test has failed",
   invalid_configuration: "A setting is not right",

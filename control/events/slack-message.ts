@@ -1,7 +1,10 @@
 /** An event as Slack's incoming webhooks take it; Mattermost and others take the same. */
 import { type EventText, textOf } from "./event-mail.ts";
 
-/** Slack cuts longer messages. @see https://docs.slack.dev/messaging/formatting-message-text (2026-11-24) */
+/**
+ * Slack cuts longer messages.
+ * @see https://docs.slack.dev/messaging/formatting-message-text (2026-11-24)
+ */
 const maxChars = 4_000;
 
 /** @param event as a mail tells it */

@@ -56,7 +56,7 @@ export const eventTable = {
   "webhook_endpoint.test": { meaning: "Somebody has tried a webhook endpoint.", isTest: true },
 } as const satisfies Record<EventType, TypeRow>;
 
-/** What an endpoint is sent: the event as it is, or a message of Slack's incoming webhooks. */
+/** The form of what an endpoint is sent: the event as it is, or a message for Slack. */
 export const webhookFormats = ["event", "slack"] as const;
 
 const namesOf = (isWanted: (row: TypeRow) => boolean | undefined): EventType[] =>

@@ -48,7 +48,7 @@ export async function takeEachDue<Table extends Scheduled>(
   }
 }
 
-/** The row that is due for longest, besides those that failed, for as long as the transaction lasts. */
+/** Locks the row that is due for longest, besides those that failed, until the transaction ends. */
 const takeDue = <Table extends Scheduled>(
   tx: Db,
   table: Table,

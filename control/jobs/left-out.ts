@@ -7,7 +7,10 @@ import { toSchemaChanges } from "./changed-columns.ts";
 /** Streams, and columns of each, that an event names. */
 const maxNamed = 100;
 
-/** Values and columns that did not fit, and rows that no run reads, by stream; columns that are text now. */
+/**
+ * Values and columns that did not fit, and rows that no run reads, by stream; columns that are text
+ * now.
+ */
 export interface LeftOut {
   /** Sees the events of the read. */
   onEvent(event: HostEvent): void;

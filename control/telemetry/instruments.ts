@@ -19,7 +19,7 @@ import {
 } from "./metrics.ts";
 
 /** One value of a gauge. */
-export type Reading = {
+export type GaugeReading = {
   readonly [Name in GaugeName]: {
     readonly name: Name;
     readonly labels: LabelsOf<Name>;
@@ -31,7 +31,7 @@ export interface Instruments extends AsyncDisposable {
   count<Name extends CounterName>(name: Name, labels: LabelsOf<Name>, by?: number): void;
   time<Name extends HistogramName>(name: Name, labels: LabelsOf<Name>, seconds: number): void;
   /** Where the gauges come from; asked at each scrape. What it cannot tell is left out. */
-  gauges(read: () => Promise<readonly Reading[]>): void;
+  gauges(read: () => Promise<readonly GaugeReading[]>): void;
   /** Everything in Prometheus' text format, version 0.0.4. */
   scrape(): Promise<string>;
 }

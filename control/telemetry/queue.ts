@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../store/database.ts";
 import { jobStatuses } from "../store/tables.ts";
-import type { Reading } from "./instruments.ts";
+import type { GaugeReading } from "./instruments.ts";
 
 const kinds = ["sync", "reverse_etl"] as const;
 const open = jobStatuses.filter((status) => !["succeeded", "failed", "cancelled"].includes(status));
@@ -13,7 +13,7 @@ const mostCounted = 100_000;
  * The queue of the whole instance: how many jobs are in which state, and how long the oldest one
  * that could run has waited. Looks into the index of open jobs alone, whatever has run before.
  */
-export async function readQueue(db: Db, now: Date): Promise<readonly Reading[]> {
+export async function readQueue(db: Db, now: Date): Promise<readonly GaugeReading[]> {
   const { rows } = await openJobs().execute(db);
   return kinds.flatMap((kind) => {
     const own = rows.filter((row) => row.kind === kind);

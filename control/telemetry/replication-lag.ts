@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import type { Db } from "../store/database.ts";
-import type { Reading } from "./instruments.ts";
+import type { GaugeReading } from "./instruments.ts";
 
 /**
  * The greatest lag of each source's connector: which pipeline it is, GET /pipelines/{pipeline_id}
  * and its jobs tell. Pipelines that are paused count, since their slots hold the log as well.
  */
-export async function readReplicationLag(db: Db): Promise<readonly Reading[]> {
+export async function readReplicationLag(db: Db): Promise<readonly GaugeReading[]> {
   const rows = await db
     .selectFrom("pipelines")
     .innerJoin("sources", "sources.id", "pipelines.source_id")

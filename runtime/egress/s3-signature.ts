@@ -1,7 +1,7 @@
 /**
  * Signs requests to an S3-compatible store (AWS Signature Version 4). No library does: aws4fetch
- * makes requests of `fetch` and leaves the bodies for S3 unsigned unless it is told their hash; these
- * leave by the guarded transport, bodies signed, and Node has the hashes.
+ * makes requests of `fetch` and leaves the bodies for S3 unsigned unless it is told their hash;
+ * these leave by the guarded transport, bodies signed, and Node has the hashes.
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html (read 2026-11)
  */
 import { createHash, createHmac } from "node:crypto";

@@ -16,12 +16,12 @@ export interface GramIndex {
   textLength: number;
   readonly viewStarts: number[];
   readonly viewMinimums: number[];
-  /** A Bloom filter: two bits of one word for each gram. The hash, shifted, is the word's number. */
+  /** A Bloom filter: two bits of a word for each gram. The hash, shifted, is the word's number. */
   words: Int32Array;
   wordShift: number;
   /**
-   * Open addressing by the hash. 0: nothing; n > 0: the gram stands at n - 1 of the text and nowhere
-   * else; n < 0: its places are the list that begins at -n - 1.
+   * Open addressing by the hash. 0: nothing; n > 0: the gram stands at n - 1 of the text only;
+   * n < 0: its places are the list that begins at -n - 1.
    */
   slots: Int32Array;
   gramCount: number;
@@ -187,7 +187,7 @@ function mark({ words, wordShift }: GramIndex, hash: number): void {
   words[word] = (words[word] as number) | (1 << hash) | (1 << (hash >>> 5));
 }
 
-/** What stands in the slot of the gram; 0: it is in no view. */
+/** The slot of the gram; 0: it is in no view. */
 export function slotOf({ data, slots, listPlaces }: GramIndex, low: number, high: number): number {
   const mask = slots.length - 1;
   for (let at = hashGram(low, high) & mask; ; at = (at + 1) & mask) {

@@ -1,4 +1,4 @@
-/** What a run searches for: the parts of its secrets, counted, and those that have passed. */
+/** The parts of a run's secrets that it searches for, counted, and those that have passed. */
 import { ConnectorError } from "../contract/errors.ts";
 import { type SecretPart, type Strength, secretParts } from "./secret-parts.ts";
 import type { SecretLimits } from "./secrets.ts";

@@ -9,8 +9,8 @@
  *    bits of one word. Clean data stops here nearly always.
  * 3. A gram that passes is looked up exactly. For each place of a view where it stands the match is
  *    extended in both directions: it is a hit when it reaches the view's minimum and is more than
- *    dashes, padding or a short number. The steps that this takes are counted: who minted a token of
- *    one gram a thousand times, and then writes that gram a million times, has written a hit.
+ *    dashes, padding or a short number. The steps that this takes are counted: who minted a token
+ *    of one gram a thousand times, and then writes that gram a million times, has written a hit.
  *
  * A view whose minimum is long (hex, `\u0041`) is met at several positions, so that only every n-th
  * gram of it has to be in the filter: with n coprime to 5 and 5n + 5 ≤ minimum, one of any 5n

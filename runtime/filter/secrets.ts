@@ -90,7 +90,7 @@ export function createSecretRegistry(limits?: SecretLimits): SecretRegistry {
   const known = createKnownSecrets(limits);
   let search = createSearch();
   let waiting: WaitingPiece[] = [];
-  /** What has been added since a new search is made, which takes its place. */
+  /** Secrets that were added since, until a new search takes their place. */
   let sinceRenewal: WaitingPiece[] | undefined;
   let preparing: Promise<void> | undefined;
   let hitCount = 0;

@@ -83,7 +83,7 @@ export function parseYamlDocument(
   return { document: composed, lineOf };
 }
 
-/** What stands where nothing can is a token of its own. */
+/** A token of its own stands where nothing can. */
 function* tokensOf(text: string, lines: LineCounter) {
   for (const token of new Parser(lines.addNewLine).parse(text)) {
     if (token.type === "error")

@@ -188,7 +188,7 @@ const exactTexts: readonly string[] = [
 const textsFor = (field: RowField): readonly string[] =>
   isText(field) ? exactTexts.filter((value) => field.admits(value)) : [];
 
-/** Texts of digits: post codes, accounts, telephone numbers, amounts. Through a number none stays. */
+/** Texts of digits: post codes, accounts, telephone numbers, amounts. No number keeps them. */
 const digits: readonly string[] = [
   "007",
   "12.50",
