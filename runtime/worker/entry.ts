@@ -2,7 +2,7 @@
  * The first code in a sandboxed worker. Takes away what the permission model leaves open, then
  * serves one run on descriptor 3.
  */
-import { subscribe } from "node:diagnostics_channel";
+import { type Channel, channel, subscribe } from "node:diagnostics_channel";
 import { syncBuiltinESMExports } from "node:module";
 import { Socket, type SocketConstructorOpts } from "node:net";
 import os from "node:os";
@@ -52,10 +52,20 @@ const exit = process.exit.bind(process);
  * all.
  */
 let deniedCount = 0;
-for (const channel of ["fs", "net", "child", "worker", "addon", "wasi", "inspector", "ffi"]) {
-  subscribe(`node:permission-model:${channel}`, (message) =>
+const permissionChannels = ["fs", "net", "child", "worker", "addon", "wasi", "inspector", "ffi"];
+for (const name of permissionChannels) {
+  subscribe(`node:permission-model:${name}`, (message) =>
     reportDenied(deniedResource(message as object)),
   );
+}
+// A connector could empty the lists of those who listen, or have another function publish. It shares
+// this realm all the same: what it hides otherwise is refused, and unseen.
+for (const name of permissionChannels) {
+  const heard = channel(`node:permission-model:${name}`) as Channel & { _subscribers?: unknown[] };
+  for (const own of ["publish", "hasSubscribers"] as const)
+    Object.defineProperty(heard, own, { value: heard[own] });
+  if (heard._subscribers) Object.freeze(heard._subscribers);
+  Object.freeze(heard);
 }
 function reportDenied(resource: string): void {
   if (deniedCount++ < 100) writer.sendJson(frameKind.denied, 0, { resource });

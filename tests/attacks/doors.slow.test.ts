@@ -2,13 +2,14 @@
 
 import dgram from "node:dgram";
 import { once } from "node:events";
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { access, chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import net, { type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createHost, type HostEvent, type SandboxLevel } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { doors } from "../../fixtures/broken/worker/doors.ts";
+import { doors, hostCode } from "../../fixtures/broken/worker/doors.ts";
+import { sandboxFolders } from "../../runtime/host/sandbox-code.ts";
 import { createMemorySink } from "../memory-sink.ts";
 import { broken, rowsOnly } from "./connector.ts";
 
@@ -45,6 +46,18 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+test("a file of each folder of the host is among the doors", async () => {
+  const runtime = new URL("../../runtime/", import.meta.url);
+  const folders = (await readdir(runtime, { withFileTypes: true })).flatMap((entry) =>
+    entry.isDirectory() ? [entry.name] : [],
+  );
+  const ofHost = folders.filter((name) => !(sandboxFolders as readonly string[]).includes(name));
+  expect([...new Set(hostCode.filter((file) => file.includes("/")).map(dirname))].sort()).toEqual(
+    ofHost.sort(),
+  );
+  for (const file of hostCode) await access(new URL(file, runtime));
+});
+
 async function tryDoors(sandbox: SandboxLevel, only?: string) {
   await using host = createHost({ sandbox });
   const sink = createMemorySink();
@@ -58,6 +71,24 @@ async function tryDoors(sandbox: SandboxLevel, only?: string) {
   const texts = sink.rows().map(({ text }) => String(text));
   return { summary, events, texts, text: sink.text() + JSON.stringify([summary, events]) };
 }
+
+test.each([
+  "empty the list",
+  "take another list",
+  "publish nothing",
+  "publish nothing anywhere",
+  "be another channel",
+])("a connector that would silence the refusals is heard: %s", async (region) => {
+  await using host = createHost({ sandbox: "process" });
+  const sink = createMemorySink();
+  const denied: string[] = [];
+  const config = { api_token: secret, region };
+  await host.read(broken("silencing"), { config, catalog: rowsOnly }, sink, {
+    onEvent: (event) => event.type === "denied" && denied.push(event.resource),
+  });
+  expect(sink.rows().map(({ text }) => text)).toEqual(["ERR_ACCESS_DENIED"]);
+  expect(denied).toEqual(["files"]);
+});
 
 describe.each(["process", "bubblewrap"] as const)("at level %s a connector cannot", (sandbox) => {
   let outcome: Awaited<ReturnType<typeof tryDoors>> | undefined;
