@@ -163,6 +163,7 @@ export {
 export { sanitizeText } from "./filter/text.ts";
 export type { BuiltInConnector } from "./host/cards.ts";
 export { createScaledClock, systemClock } from "./host/clock.ts";
+export { hasOwnComponents } from "./host/code-access.ts";
 export {
   type ConnectorCode,
   manifestCode,

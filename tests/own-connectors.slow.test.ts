@@ -2,10 +2,10 @@
  * A connector of one's own in the Control API: made, added, used like the others, and refused when
  * it is not what was added any more.
  */
-import { appendFile, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { readConnectorCode } from "svc-connectors/host";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { examples } from "../control/contract/examples.ts";
@@ -395,6 +395,42 @@ test("svc connectors adds, lists and removes it beside the server that runs", as
     code: 2,
     stderr: 'svc: there is nothing at "./nowhere"\n',
   });
+});
+
+test("a manifest with components of its author's own is added as code, with both files in its digest", async () => {
+  await prepareInstance(folder);
+  const club = join(folder, "club");
+  await cp(fileURLToPath(new URL("../fixtures/manifests/club", import.meta.url)), club, {
+    recursive: true,
+  });
+  await using served = await startServe({ cwd: folder });
+  const run = (...args: string[]) => administer(folder, "connectors", ...args);
+  const { stdout: digest } = await svc(
+    { cwd: folder },
+    "connectors",
+    "digest",
+    "club/manifest.yaml",
+  );
+  const added = await run("add", "./club/manifest.yaml", "--sandbox", "process");
+  expect(added).toEqual({
+    code: 0,
+    stderr: "",
+    stdout: [
+      "conn_club 6.36.2 is added",
+      "  reaches  https://club.example.com",
+      "  secrets  key",
+      "  sandbox  process",
+      `  digest   ${digest}`,
+    ].join("\n"),
+  });
+  await appendFile(join(club, "components.ts"), " ");
+  const listed = await run("list");
+  expect(listed.stdout).toContain("its files have changed");
+  const manifest = await readFile(join(club, "manifest.yaml"), "utf8");
+  const body = { name: "club-of-text", manifest };
+  const refused = await served.call("POST", "/connectors", { body });
+  expect(refused).toMatchObject({ status: 422 });
+  expect(JSON.stringify(refused.body)).toContain("a class in Python: components.ts");
 });
 
 test("svc connectors add --report keeps what the kit has found, without its evidence", async () => {

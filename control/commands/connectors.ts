@@ -12,6 +12,7 @@ import {
   ConnectorError,
   exposeSecretFlag,
   formatTable,
+  hasOwnComponents,
   jsonFlag,
   listConnectors,
   manifestName,
@@ -129,7 +130,7 @@ export const buildConnectors: CommandBuilder = (command, terminal) => {
 };
 
 /**
- * The connector to add: of a manifest the text itself, so that every host has it.
+ * The connector to add: of a manifest that is data the text itself, so that every host has it.
  * @throws UsageError
  */
 async function givenConnector(
@@ -149,6 +150,8 @@ async function givenConnector(
     );
   const place = namedPlace(connector, terminal);
   if (place.path === undefined || !/\.ya?ml$/.test(place.path)) return place;
+  // With components of its author's own it is code, which is pinned where it lies.
+  if (hasOwnComponents(place.path)) return place;
   const { size } = await stat(place.path);
   if (size > maxManifestLength)
     throw new UsageError(`the manifest is larger than ${maxManifestLength} bytes`);

@@ -303,7 +303,7 @@ export const errorTable = {
   CONNECTOR_FAILED: {
     kind: "connector",
     http: 500,
-    message: "The connector failed with a {name}[ in {file}, line {line}].",
+    message: "The connector failed with a {name}[ in {file}, line {line}][, which is {path}].",
     fix: "Run a module with --sandbox inline under a debugger to see the original error; the log of an image is in `svc run … --debug`.",
   },
   CONNECTOR_EXITED: {

@@ -3,10 +3,11 @@
  * their installed packages, nothing else. Files beside the code that are not code (configs,
  * fixtures, .env) stay unreadable.
  */
-import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ConnectorError } from "../contract/errors.ts";
+import { componentFileNames } from "../wire/component-files.ts";
 import { moduleEnding, packageRoot } from "../wire/location.ts";
 import { packagePaths } from "./package-access.ts";
 import { sandboxCode } from "./sandbox-code.ts";
@@ -50,12 +51,14 @@ export interface OwnCode {
  */
 export function codeOf(connectorUrl: string): OwnCode {
   const module = connectorPath(connectorUrl);
-  // A manifest, its settings and the schemas beside it are all that there is of its connector.
+  // A manifest, its settings, its components and the schemas beside it are all that there is of its
+  // connector.
   if (/\.ya?ml$/.test(connectorUrl)) {
     refuseWildcard(module);
     const folder = dirname(module);
     const spec = ["yaml", "yml", "json"].flatMap((end) => ownFile(join(folder, `spec.${end}`)));
-    return { module, moduleRoot: folder, files: [module, ...spec, ...schemaFiles(folder)] };
+    const beside = [...spec, ...componentFilesOf(folder), ...schemaFiles(folder)];
+    return { module, moduleRoot: folder, files: [module, ...beside] };
   }
   const moduleRoot = findUp(dirname(module), "package.json");
   refuseWildcard(moduleRoot);
@@ -67,6 +70,15 @@ export function codeOf(connectorUrl: string): OwnCode {
     files: [...ownFile(join(moduleRoot, "package.json")), ...codeFiles(codeRoot)],
   };
 }
+
+/** Components that the author of a manifest has written. */
+const componentFilesOf = (folder: string): string[] =>
+  componentFileNames.flatMap((name) => ownFile(join(folder, name))).slice(0, 1);
+
+/** Whether code lies beside a manifest that it names: it is more than data then. */
+export const hasOwnComponents = (manifest: string): boolean =>
+  componentFilesOf(dirname(manifest)).length > 0 &&
+  /\bclass_name\b/.test(readFileSync(manifest, "utf8"));
 
 /** The real path of a connector's module. */
 export function connectorPath(connectorUrl: string): string {

@@ -52,13 +52,14 @@ export function compileCatalog(root: Component, files: SchemaFiles): Catalog {
       return [];
     }
   };
+  const { code } = root;
   const compile = (value: JsonValue, index: number | string) =>
-    kept(nameOf(value, index), () => compileStream(value, index, files));
+    kept(nameOf(value, index), () => compileStream(value, index, files, code));
   const always: ManifestStream[] = [];
   const conditional: Conditional[] = [];
   for (const [index, value] of listOf(root.get("streams")).entries())
     if (isJsonObject(value) && value.type === "ConditionalStreams") {
-      const part = openComponent(value, `streams.${index}`, ["ConditionalStreams"]);
+      const part = openComponent(value, `streams.${index}`, ["ConditionalStreams"], code);
       const streams = listOf(part.get("streams"));
       conditional.push({
         condition: part.required("condition", part.template("condition")),
@@ -73,7 +74,7 @@ export function compileCatalog(root: Component, files: SchemaFiles): Catalog {
         const streams = compileDynamicStreams(part, files);
         // Where its streams may reach is known before there is one.
         const { reach } = compileStream(
-          ...([streams.template, `dynamic_streams.${index}`, files, true] as const),
+          ...([streams.template, `dynamic_streams.${index}`, files, code, true] as const),
         );
         return { ...streams, name, reaches: [reach, streams.reach] };
       });
@@ -88,7 +89,7 @@ export function compileCatalog(root: Component, files: SchemaFiles): Catalog {
       if (template !== undefined && template !== name) continue;
       for await (const one of list(ctx)) {
         try {
-          yield compileStream(one, String(one.name), files);
+          yield compileStream(one, String(one.name), files, code);
         } catch (error) {
           if (!(error instanceof Unsupported)) throw error;
           const { path, problem } = error.details;

@@ -10,6 +10,7 @@ import { checkpoint, type Output, records } from "../contract/output.ts";
 import type { Source } from "../contract/source.ts";
 import { manifestName } from "../wire/manifest-name.ts";
 import { type Catalog, compileCatalog } from "./catalog.ts";
+import { type CodeLoader, loadCode, noCode } from "./custom/code.ts";
 import { type Component, openComponent, unknownPropertiesOf } from "./document/component.ts";
 import { readDocument } from "./document/document.ts";
 import { invalid } from "./document/invalid.ts";
@@ -23,27 +24,39 @@ import { compileSettingsRules } from "./settings-rules.ts";
 import type { ManifestContext } from "./slices/partition.ts";
 import type { ManifestStream } from "./stream.ts";
 
-/** @throws CONNECTOR_INVALID with the place, for what is wrong or not supported */
-export async function loadManifest(url: string): Promise<Source> {
+/**
+ * @param loader imports what its author has written in TypeScript
+ * @throws CONNECTOR_INVALID with the place, for what is wrong or not supported
+ */
+export async function loadManifest(url: string, loader: CodeLoader): Promise<Source> {
   const text = await readFile(new URL(url), "utf8");
   const path = fileURLToPath(url);
-  return toSource(text, manifestName(path), openSchemaFiles(path), () => readSpecFile(path));
+  return toSource(text, manifestName(path), {
+    files: openSchemaFiles(path),
+    readSpec: () => readSpecFile(path),
+    code: await loadCode(path, text, loader),
+  });
 }
 
-/**
- * @param name of the connector, as people type it
- * @param files schemas beside it
- * @param readSpec its settings, where they lie beside it
- */
+/** What lies beside a manifest. */
+interface Beside {
+  /** Schemas. */
+  readonly files?: typeof noSchemaFiles;
+  /** Its settings. */
+  readonly readSpec?: () => JsonObject | undefined;
+  /** Components that its author has written. */
+  readonly code?: typeof noCode;
+}
+
+/** @param name of the connector, as people type it */
 export function toSource(
   text: string,
   name: string,
-  files = noSchemaFiles,
-  readSpec = (): JsonObject | undefined => undefined,
+  { files = noSchemaFiles, readSpec = () => undefined, code = noCode }: Beside = {},
 ): Source {
   const document = readDocument(text);
   document.spec ??= readSpec() ?? null;
-  const root = openComponent(document, "manifest", ["DeclarativeSource"]);
+  const root = openComponent(document, "manifest", ["DeclarativeSource"], code);
   const spec = root.child("spec", "Spec");
   const specification = spec?.get("connection_specification") ?? {};
   if (!isJsonObject(specification)) throw invalid("spec", "must be an object");

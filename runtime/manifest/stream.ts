@@ -2,6 +2,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
 import type { Stream } from "../contract/stream.ts";
 import { compileAsyncRetriever } from "./async-retriever.ts";
+import type { CustomCode } from "./custom/code.ts";
+import { propertiesWith } from "./custom/parts.ts";
+import { ownPartOf } from "./custom/scope.ts";
 import { type Component, openComponent } from "./document/component.ts";
 import { invalid, Unsupported } from "./document/invalid.ts";
 import { toText } from "./expressions/values.ts";
@@ -41,15 +44,19 @@ export function nameOf(value: JsonValue, index: number | string): string {
 const maxParents = 8;
 const streamTypes = ["DeclarativeStream", "StateDelegatingStream"] as const;
 
-/** @param isTemplate of streams: what its schema lacks may be put in for each */
+/**
+ * @param code of components that its author has written
+ * @param isTemplate of streams: what its schema lacks may be put in for each
+ */
 export function compileStream(
   value: JsonValue,
   index: number | string,
   files: SchemaFiles,
+  code: CustomCode,
   isTemplate = false,
 ): ManifestStream {
   const name = nameOf(value, index);
-  const opened = openComponent(value, `streams.${name}`, streamTypes);
+  const opened = openComponent(value, `streams.${name}`, streamTypes, code);
   return compileOpened(opened, name, 0, files, isTemplate);
 }
 
@@ -101,12 +108,16 @@ function compileOpened(
   reaches.push(retriever.reach);
   const { schema = { type: "object", properties: {} }, asking = [] } = known ?? {};
   const loaders = asking.map((loader) => {
+    const own = ownPartOf(loader);
+    if (own) return (ctx: ManifestContext) => propertiesWith(own, ctx, retriever.scope(ctx));
     const listing = compileRetriever(
       loader.required("retriever", loader.child("retriever", "SimpleRetriever")),
       { plan: undefined, openParent, transformations: [], schema: () => ({}) },
     );
     reaches.push(listing.reach);
-    return { listing, toProperties: compileDynamicSchema(loader) };
+    const toProperties = compileDynamicSchema(loader);
+    return async (ctx: ManifestContext) =>
+      toProperties(await firstRecord(listing, ctx), listing.scope(ctx));
   });
   const cursorField =
     plan && isPlainName(cursorPart?.get("cursor_field")) ? plan.fieldTemplate.text({}) : undefined;
@@ -129,8 +140,7 @@ function compileOpened(
       : {
           async discover(ctx: ManifestContext) {
             const all = { ...properties };
-            for (const { listing, toProperties } of loaders)
-              Object.assign(all, toProperties(await firstRecord(listing, ctx), listing.scope(ctx)));
+            for (const load of loaders) Object.assign(all, await load(ctx));
             if (cursorField !== undefined) all[cursorField] ??= {};
             return { ...stream, schema: { ...schema, properties: all } as never };
           },

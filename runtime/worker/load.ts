@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from "../contract/json.ts";
 import type { Source } from "../contract/source.ts";
 import type { Stream } from "../contract/stream.ts";
 import { manifestName } from "../wire/manifest-name.ts";
+import { toWorkerError } from "./failure.ts";
 import { withTopProperties } from "./top-properties.ts";
 
 /**
@@ -15,13 +16,13 @@ export async function loadSource(url: string, document?: string): Promise<Source
   // Only who runs a manifest loads what reads one.
   if (/\.ya?ml$/.test(url)) {
     const { loadManifest, toSource } = await import("../manifest/source.ts");
-    return document === undefined ? await loadManifest(url) : toSource(document, manifestName(url));
+    return document === undefined
+      ? await loadManifest(url, { import: importModule, toError: toWorkerError })
+      : toSource(document, manifestName(url));
   }
   if (url.startsWith("image:") && document !== undefined)
     return (await import("../protocol/source.ts")).toSource(document);
-  const module: { default?: unknown } = await import(url).catch((error: unknown) => {
-    throw toLoadError(error);
-  });
+  const module = await importModule(url, "module");
   const source = ownDefault(module.default) as Partial<Source> | undefined;
   const require = (holds: boolean, path: string, problem: string) => {
     if (!holds) throw new ConnectorError("CONNECTOR_INVALID", { path, problem });
@@ -43,6 +44,15 @@ export async function loadSource(url: string, document?: string): Promise<Source
   return source as Source;
 }
 
+/** @throws CONNECTOR_INVALID naming `what`, for a module that cannot be imported */
+async function importModule(url: string, what: string): Promise<Record<string, unknown>> {
+  try {
+    return await import(url);
+  } catch (error) {
+    throw toLoadError(error, what);
+  }
+}
+
 /** A file of CommonJS that exports nothing has an empty object for its default export. */
 const ownDefault = (value: unknown) =>
   isJsonObject(value as JsonObject) && Object.keys(value as object).length === 0
@@ -55,10 +65,9 @@ const isWriter = (value: object = {}) => "syncModes" in value || "maxBatchRows" 
 /**
  * Why a module cannot be imported, in words of ours. Anything else is a failure of its own code.
  */
-function toLoadError(error: unknown): unknown {
+function toLoadError(error: unknown, path: string): unknown {
   const { code, message } = error as { code?: unknown; message?: unknown };
-  const invalid = (problem: string) =>
-    new ConnectorError("CONNECTOR_INVALID", { path: "module", problem });
+  const invalid = (problem: string) => new ConnectorError("CONNECTOR_INVALID", { path, problem });
   if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") {
     const [, name = ""] = /'((?:@[\w.-]+\/)?[\w.-]+)'/.exec(String(message)) ?? [];
     return invalid(

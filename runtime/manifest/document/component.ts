@@ -2,6 +2,7 @@
  * A component of a manifest: an object with a type, of which every property is known or refused.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
+import { type CustomCode, type CustomPart, type CustomType, noCode } from "../custom/code.ts";
 import type { Scope } from "../expressions/evaluate.ts";
 import { readLiteral } from "../expressions/literals.ts";
 import { compileTemplate, type Template } from "../expressions/template.ts";
@@ -12,15 +13,21 @@ import { isLacking } from "./lacking.ts";
 export interface Component {
   readonly type: string;
   readonly path: string;
+  /** As it is written, all of its properties. */
+  readonly value: JsonObject;
   readonly parameters: JsonObject;
   /** A property, or the parameter of that name that was handed down. */
   get(name: string): JsonValue | undefined;
   /** The place of a property, for messages. */
   at(name: string): string;
+  /** What its author has written for it in TypeScript; undefined for a component of svc's own. */
+  readonly custom: CustomPart | undefined;
+  /** Where components within it are found that their author has written. */
+  readonly code: CustomCode;
   /** A property that is a component of one of these types; undefined when it is not there. */
-  child(name: string, ...types: readonly Type[]): Component | undefined;
+  child(name: string, ...types: readonly ComponentType[]): Component | undefined;
   /** The same, for a list of them. */
-  children(name: string, ...types: readonly Type[]): Component[];
+  children(name: string, ...types: readonly ComponentType[]): Component[];
   /** A property that is text, as a template. */
   template(name: string): Template | undefined;
   /** @throws CONNECTOR_INVALID when it is not there */
@@ -150,6 +157,7 @@ export const supported = {
   ComplexFieldType: "field_type items",
 } as const;
 export type Type = keyof typeof supported;
+export type ComponentType = Type | CustomType;
 
 /** Every component has these, and they change nothing here. */
 const general = ["type", "$parameters", "description", "$options"];
@@ -191,24 +199,13 @@ export const isSchemaName = (name: string) =>
 export function openComponent(
   value: JsonValue | undefined,
   path: string,
-  types: readonly Type[],
+  types: readonly ComponentType[],
+  code: CustomCode = noCode,
 ): Component {
   if (!isJsonObject(value)) throw invalid(path, `must be a ${types.join(" or ")}`);
-  const { type, class_name } = value;
-  if (typeof class_name === "string")
-    throw new Unsupported(
-      path,
-      `is the Python class ${class_name.slice(0, 100)}, which cannot run here`,
-    );
-  if (typeof type !== "string") throw invalid(path, `lacks its type: ${types.join(" or ")}`);
-  const known = types.find((one) => one === type);
-  if (!known)
-    throw new Unsupported(path, `is a ${type.slice(0, 100)}, which is not supported here`);
-  const names = supported[known].split(" ");
+  const custom = typeof value.class_name === "string" ? code.find(value, path, types) : undefined;
+  const type = custom?.type ?? knownType(value, path, types);
   const parameters = isJsonObject(value.$parameters) ? value.$parameters : {};
-  for (const name of Object.keys(value))
-    if (!names.includes(name) && !isUnknown(known, name))
-      throw new Unsupported(`${path}.${name}`, `is not supported in a ${type}`);
   const at = (name: string) => `${path}.${name}`;
   /** An own property that says nothing gives way to a parameter. */
   const get = (name: string) => {
@@ -217,19 +214,18 @@ export function openComponent(
     return isGiven ? parameters[name] : own;
   };
   return {
-    type,
-    path,
-    parameters,
+    ...{ type, path, value, parameters, custom, code },
     get,
     at,
     child(name, ...of) {
       const part = get(name);
-      return part === undefined || part === null ? undefined : openComponent(part, at(name), of);
+      if (part === undefined || part === null) return undefined;
+      return openComponent(part, at(name), of, code);
     },
     children(name, ...of) {
       const part = get(name) ?? [];
       const list = Array.isArray(part) ? part : [part];
-      return list.map((one, index) => openComponent(one, `${at(name)}.${index}`, of));
+      return list.map((one, index) => openComponent(one, `${at(name)}.${index}`, of, code));
     },
     template(name) {
       const part = get(name);
@@ -242,6 +238,20 @@ export function openComponent(
       return found;
     },
   };
+}
+
+/** @throws CONNECTOR_INVALID where its type or one of its properties is not supported */
+function knownType(value: JsonObject, path: string, types: readonly ComponentType[]): Type {
+  const { type } = value;
+  if (typeof type !== "string") throw invalid(path, `lacks its type: ${types.join(" or ")}`);
+  const known = types.find((one): one is Type => one === type && Object.hasOwn(supported, one));
+  if (!known)
+    throw new Unsupported(path, `is a ${type.slice(0, 100)}, which is not supported here`);
+  const names = supported[known].split(" ");
+  for (const name of Object.keys(value))
+    if (!names.includes(name) && !isUnknown(known, name))
+      throw new Unsupported(`${path}.${name}`, `is not supported in a ${type}`);
+  return known;
 }
 
 export type Evaluate = (scope: Scope) => PlainValue;

@@ -26,10 +26,13 @@ export function compileSchema(
   const loaders = stream.children(
     "schema_loader",
     ...(["InlineSchemaLoader", "JsonFileSchemaLoader", "DynamicSchemaLoader"] as const),
+    "CustomSchemaLoader",
   );
-  const asking = loaders.filter(({ type }) => type === "DynamicSchemaLoader");
+  const isAsking = ({ type }: Component) =>
+    type === "DynamicSchemaLoader" || type === "CustomSchemaLoader";
+  const asking = loaders.filter(isAsking);
   const fixed = loaders
-    .filter(({ type }) => type !== "DynamicSchemaLoader")
+    .filter((loader) => !isAsking(loader))
     .map((loader) =>
       loader.type === "InlineSchemaLoader" ? inline(loader) : ofFile(loader, files),
     );

@@ -1,5 +1,7 @@
 /** From the bodies of an answer to records: the extractor, the filters, and the transformations. */
 import type { JsonObject } from "../../contract/json.ts";
+import { extractWith, filterWith } from "../custom/records.ts";
+import { ownPartOf } from "../custom/scope.ts";
 import { type Component, textsOf } from "../document/component.ts";
 import { invalid, Unsupported } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
@@ -33,13 +35,13 @@ export function compileSelector(
   isClientSide: boolean,
   schema: () => JsonObject,
   extract = compileExtractors(
-    selector.required(
-      "extractor",
-      selector.child("extractor", "DpathExtractor", "CombinedExtractor"),
-    ),
+    selector.required("extractor", selector.child("extractor", ...extractorTypes)),
   ),
 ): Select {
-  const condition = selector.child("record_filter", "RecordFilter")?.template("condition");
+  const filter = selector.child("record_filter", "RecordFilter", "CustomRecordFilter");
+  const own = filter && ownPartOf(filter);
+  const ownFilter = own && filterWith(own);
+  const condition = own ? undefined : filter?.template("condition");
   const steps = transformations.map(compileTransformation);
   const normalization = selector.get("schema_normalization") ?? "None";
   if (normalization !== "None" && normalization !== "Default")
@@ -48,10 +50,12 @@ export function compileSelector(
   const isTransformedFirst = selector.get("transform_before_filtering") ?? isClientSide;
   return (bodies, scope, isNew) => {
     const found = extract(bodies, scope);
-    const keep = (rows: PlainRecord[]) =>
-      rows.filter(
+    const keep = (rows: PlainRecord[]) => {
+      const kept = rows.filter(
         (record) => (isNew?.(record) ?? true) && (condition?.holds({ ...scope, record }) ?? true),
       );
+      return ownFilter ? ownFilter(kept, scope) : kept;
+    };
     const transform = (rows: PlainRecord[]) => {
       for (const record of rows) for (const step of steps) step(record, { ...scope, record });
       return rows;
@@ -65,12 +69,14 @@ export function compileSelector(
 /** The records in all bodies of an answer. */
 type ExtractAll = (bodies: readonly PlainValue[], scope: Scope) => PlainRecord[];
 
+const extractorTypes = ["DpathExtractor", "CombinedExtractor", "CustomRecordExtractor"] as const;
+
 /** Of one extractor; or of several, all of them or those of the first that finds any. */
 function compileExtractors(extractor: Component): ExtractAll {
+  const own = ownPartOf(extractor);
+  if (own) return extractWith(own);
   if (extractor.type === "DpathExtractor") return ofEach(compileExtractor(extractor));
-  const all = extractor
-    .children("extractors", "DpathExtractor", "CombinedExtractor")
-    .map(compileExtractors);
+  const all = extractor.children("extractors", ...extractorTypes).map(compileExtractors);
   if (all.length === 0) throw invalid(extractor.at("extractors"), "must name an extractor");
   const mode = extractor.get("mode") ?? "union";
   if (mode === "union") return (bodies, scope) => all.flatMap((one) => one(bodies, scope));

@@ -1,4 +1,6 @@
 /** Transformations of records, in the order in which a stream lists them. */
+import { transformWith } from "../custom/records.ts";
+import { ownPartOf } from "../custom/scope.ts";
 import { type Component, textsOf } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
@@ -13,10 +15,12 @@ export type Transform = (record: PlainRecord, scope: Scope) => void;
 
 export const transformationTypes = [
   ...(["AddFields", "RemoveFields", "KeysToLower", "KeysReplace", "FlattenFields"] as const),
-  ...(["DpathFlattenFields", "KeysToSnakeCase"] as const),
+  ...(["DpathFlattenFields", "KeysToSnakeCase", "CustomTransformation"] as const),
 ] as const;
 
 export function compileTransformation(step: Component): Transform {
+  const own = ownPartOf(step);
+  if (own) return transformWith(own);
   switch (step.type) {
     case "RemoveFields":
     case "ConfigRemoveFields":

@@ -4,6 +4,8 @@
  */
 import type { HttpResponse } from "../../contract/context.ts";
 import { ConnectorError, type ErrorCode } from "../../contract/errors.ts";
+import { judgeWith, waitWith } from "../custom/requests.ts";
+import { ownPartOf } from "../custom/scope.ts";
 import type { Component } from "../document/component.ts";
 import { invalid, Unsupported } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
@@ -17,6 +19,8 @@ const actions = [
   ...(["SUCCESS", "FAIL", "RETRY", "IGNORE", "RATE_LIMITED", "REFRESH_TOKEN_THEN_RETRY"] as const),
 ];
 type Action = (typeof actions)[number];
+/** Those that an author's own handler may say: the host alone knows of tokens. */
+const ownActions = ["SUCCESS", "FAIL", "RETRY", "IGNORE", "RATE_LIMITED"] as const;
 
 export interface Verdict {
   readonly action: Action;
@@ -45,7 +49,7 @@ export interface Attempt {
 export const errorStatuses: readonly number[] = Array.from({ length: 200 }, (_, at) => 400 + at);
 
 export function compileErrorHandler(requester: Component): ErrorHandler | undefined {
-  const handler = requester.child("error_handler", "DefaultErrorHandler", "CompositeErrorHandler");
+  const handler = requester.child("error_handler", ...handlerTypes);
   if (!handler) return undefined;
   const all = handlersOf(handler).map(compileOne);
   const [first] = all;
@@ -64,7 +68,7 @@ export function compileErrorHandler(requester: Component): ErrorHandler | undefi
     waitMs({ answer, attempt, scope, now }) {
       if (attempt > first.maxRetries(scope)) return undefined;
       const headers: Scope = { ...scope, ...scopeOfError(answer) };
-      const declaredMs = firstWait(waits, headers, attempt, now);
+      const declaredMs = firstWait(waits, { answer, attempt, scope: headers, now });
       // Providers count in whole seconds: one more, and their time is over.
       if (declaredMs !== undefined) return bounded(declaredMs + 1);
       const asked = Number(answer.headers["retry-after"]);
@@ -73,17 +77,19 @@ export function compileErrorHandler(requester: Component): ErrorHandler | undefi
   };
 }
 
+const handlerTypes = [
+  ...(["DefaultErrorHandler", "CompositeErrorHandler", "CustomErrorHandler"] as const),
+] as const;
+
 /** Handlers within others are asked in their order, as if they stood in one list. */
 const handlersOf = (handler: Component): Component[] =>
-  handler.type === "DefaultErrorHandler"
-    ? [handler]
-    : handler
-        .children("error_handlers", "DefaultErrorHandler", "CompositeErrorHandler")
-        .flatMap(handlersOf);
+  handler.type === "CompositeErrorHandler"
+    ? handler.children("error_handlers", ...handlerTypes).flatMap(handlersOf)
+    : [handler];
 
-function firstWait(waits: readonly Wait[], seen: Scope, attempt: number, now: number) {
+function firstWait(waits: readonly Wait[], { answer, attempt, scope, now }: Attempt) {
   for (const wait of waits) {
-    const seconds = wait(seen, attempt, now);
+    const seconds = wait(scope, attempt, now, answer);
     if (seconds !== undefined && seconds > 0) return seconds;
   }
   return undefined;
@@ -97,7 +103,7 @@ function bounded(seconds: number): number {
 }
 
 type Filter = (answer: HttpResponse, seen: Scope) => Verdict | undefined;
-type Wait = (seen: Scope, attempt: number, now: number) => number | undefined;
+type Wait = (seen: Scope, attempt: number, now: number, answer: HttpResponse) => number | undefined;
 
 function compileOne(handler: Component) {
   const retries = handler.template("max_retries");
@@ -107,6 +113,24 @@ function compileOne(handler: Component) {
       if (!Number.isInteger(made)) throw invalid(handler.at("max_retries"), "must be a number");
       return Math.max(0, Math.min(made, 100));
     },
+    ...waysOf(handler),
+  };
+}
+
+/** What answers mean to a handler, and its waits. */
+function waysOf(handler: Component): { filters: Filter[]; waits: Wait[] } {
+  const own = ownPartOf(handler);
+  if (own)
+    return {
+      filters: [
+        (answer, seen) => {
+          const action = judgeWith(own, answer, seen, ownActions);
+          return action && { action, code: codeOf(answer.status) };
+        },
+      ],
+      waits: [(seen, attempt, _, answer) => waitWith(own, answer, seen, attempt)],
+    };
+  return {
     filters: handler.children("response_filters", "HttpResponseFilter").map(compileFilter),
     waits: handler
       .children(
@@ -117,6 +141,7 @@ function compileOne(handler: Component) {
           "WaitTimeFromHeader",
         ] as const),
         ...(["WaitUntilTimeFromHeader", "WaitTimeFromResponse"] as const),
+        "CustomBackoffStrategy",
       )
       .map(compileWait),
   };
@@ -198,6 +223,8 @@ function errorText(answer: HttpResponse, { response }: Scope): string {
 }
 
 function compileWait(strategy: Component): Wait {
+  const own = ownPartOf(strategy);
+  if (own) return (seen, attempt, _, answer) => waitWith(own, answer, seen, attempt);
   const numberAt = (name: string) => {
     const template = strategy.template(name);
     return (scope: Scope) => {

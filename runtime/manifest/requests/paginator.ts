@@ -1,5 +1,7 @@
 /** DefaultPaginator and its strategies: what the next page is, and where a request says so. */
 
+import { nextWith } from "../custom/requests.ts";
+import { ownPartOf } from "../custom/scope.ts";
 import type { Component } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
@@ -42,6 +44,7 @@ export function compilePaginator(paginator: Component | undefined): Paginator {
         "CursorPagination",
         "OffsetIncrement",
         "PageIncrement",
+        "CustomPaginationStrategy",
       ),
     ),
   );
@@ -68,6 +71,12 @@ export function compilePaginator(paginator: Component | undefined): Paginator {
 
 function compileStrategy(strategy: Component): Strategy {
   const size = strategy.template("page_size")?.value;
+  const own = ownPartOf(strategy);
+  if (own)
+    return {
+      ...{ size, isOnFirst: false, first: undefined },
+      next: (page, token) => nextWith(own, page.scope, page.size, token),
+    };
   const isOnFirst = strategy.get("inject_on_first_request") === true;
   if (strategy.type === "CursorPagination") {
     compileDecoder(strategy);

@@ -3,6 +3,8 @@
  * record of another stream, or for each combination of several of these.
  */
 import type { JsonObject, JsonValue } from "../../contract/json.ts";
+import { partitionsWith } from "../custom/parts.ts";
+import { ownPartOf } from "../custom/scope.ts";
 import { type Component, compileValue, textsOf } from "../document/component.ts";
 import { invalid } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
@@ -74,13 +76,15 @@ export function compilePartitions(
 
 export const routerTypes = [
   ...(["ListPartitionRouter", "SubstreamPartitionRouter", "UnionPartitionRouter"] as const),
-  "GroupingPartitionRouter",
+  ...(["GroupingPartitionRouter", "CustomPartitionRouter"] as const),
 ] as const;
 
 function compileRouter(
   router: Component,
   openParent: (stream: Component) => ParentStream,
 ): Partitions {
+  const own = ownPartOf(router);
+  if (own) return partitionsWith(own, router, openParent);
   if (router.type === "ListPartitionRouter") return compileList(router);
   if (router.type === "SubstreamPartitionRouter") return compileSubstream(router, openParent);
   const compile = (one: Component) => compileRouter(one, openParent);

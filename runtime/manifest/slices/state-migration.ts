@@ -1,16 +1,30 @@
-/** LegacyToPerPartitionStateMigration: states from before each part had a cursor in a list. */
+/** State migrations: states of another form, as those from before each part had a cursor in a list. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
+import { migrateWith } from "../custom/parts.ts";
+import { ownPartOf } from "../custom/scope.ts";
 import type { Component } from "../document/component.ts";
 import { invalid, Unsupported } from "../document/invalid.ts";
 import type { Scope } from "../expressions/evaluate.ts";
 import { routerTypes } from "./partitions.ts";
 
-/** `{ "12": { at: … } }` as `{ states: [{ partition: { id: "12" }, cursor: { at: … } }] }`. */
 export type MigrateState = (state: JsonObject, scope: Scope) => JsonObject;
 
+/** One after another, where there is a state. */
 export function compileStateMigration(stream: Component, retriever: Component): MigrateState {
-  const migrations = stream.children("state_migrations", "LegacyToPerPartitionStateMigration");
-  if (migrations.length === 0) return (state) => state;
+  const migrations = stream
+    .children("state_migrations", "LegacyToPerPartitionStateMigration", "CustomStateMigration")
+    .map((one): MigrateState => {
+      const own = ownPartOf(one);
+      return own ? (state, scope) => migrateWith(own, state, scope) : legacy(stream, retriever);
+    });
+  return (state, scope) =>
+    Object.keys(state).length === 0
+      ? state
+      : migrations.reduce((made, migrate) => migrate(made, scope), state);
+}
+
+/** `{ "12": { at: … } }` as `{ states: [{ partition: { id: "12" }, cursor: { at: … } }] }`. */
+function legacy(stream: Component, retriever: Component): MigrateState {
   const cursor = stream.child("incremental_sync", "DatetimeBasedCursor");
   const [router, ...others] = retriever.children("partition_router", ...routerTypes);
   const isUnion = router?.type === "UnionPartitionRouter";
