@@ -179,6 +179,22 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     expectNone(complaints);
   });
 
+  /** Who is invited opens the console with what was handed on, leaves, and asks for a link. */
+  async function accepts(invitation: string): Promise<void> {
+    const { page, complaints } = await at.open();
+    await page.goto(at.url);
+    await page.getByLabel("Access token or invitation").fill(invitation);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+    await page.getByRole("button", { name: /friend/ }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.getByLabel("Or have a link mailed").fill("friend@example.com");
+    await page.getByRole("button", { name: "Mail me a link" }).click();
+    await page.getByText("This instance sends no mail").waitFor();
+    expect(await barriers(page)).toEqual([]);
+    expectNone(complaints.filter((one) => !one.includes("401")));
+  }
+
   test("people are invited, a token is shown once and revoked, and the log is verified in the browser", async (task) => {
     skipUnlessWhole(task);
     const { page, complaints } = await at.signedIn();
@@ -187,14 +203,27 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await page.getByLabel("E-mail address").fill("new@example.com");
     expect(await barriers(page)).toEqual([]);
     await page.getByRole("button", { name: "Invite", exact: true }).click();
+    // No mail server brings the link.
+    const handOn = async () => {
+      const text = await page.getByLabel("The link").innerText();
+      expect(await barriers(page)).toEqual([]);
+      await page.getByRole("button", { name: "I have kept it" }).click();
+      return text.trim();
+    };
+    const first = await handOn();
     await page.getByText("new@example.com", { exact: true }).waitFor();
     await look(page, "people");
     await page.getByRole("button", { name: "Send again to new@example.com" }).click();
     await page.getByText("Sent again.").waitFor();
+    expect(await handOn()).not.toBe(first);
     await page.getByRole("button", { name: "Withdraw the invitation of new@example.com" }).click();
     const withdraw = page.getByRole("dialog", { name: /^Withdraw the invitation/ });
     await withdraw.getByRole("button", { name: "Withdraw" }).click();
     await page.getByText("No invitation is open.").waitFor();
+    await page.getByRole("button", { name: "Invite somebody" }).click();
+    await page.getByLabel("E-mail address").fill("friend@example.com");
+    await page.getByRole("button", { name: "Invite", exact: true }).click();
+    await accepts(await handOn());
     const role = page.getByLabel("Role of viewer of first");
     await role.selectOption("runner");
     await page.getByText("viewer of first is runner now.").waitFor();
