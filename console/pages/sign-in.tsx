@@ -115,10 +115,10 @@ function LinkByMail() {
         withAsterisk={false}
       />
       {problem === undefined ? null : <ProblemNote error={problem} />}
-      <output>{answer}</output>
       <Button type="submit" variant="default" loading={isBusy} fullWidth>
         Mail me a link
       </Button>
+      <output>{answer}</output>
     </form>
   );
 }
