@@ -61,6 +61,16 @@ export interface LearnedFilter {
   readonly comparison: ">" | ">=";
   /** How the parameter writes the time or number. */
   readonly unit: "text" | "seconds" | "milliseconds";
+  /** A second parameter that bounds the same field: the connector reads by windows of time. */
+  readonly upper?: UpperBound;
+}
+
+export interface UpperBound {
+  readonly parameter: string;
+  readonly isInBody: boolean;
+  readonly comparison: "<" | "<=";
+  /** A date includes its day. */
+  readonly isWholeDay?: boolean;
 }
 
 /** How the learned provider differs from the recorded one. All are per listing and optional. */

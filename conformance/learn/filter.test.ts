@@ -104,3 +104,69 @@ test("rows that only a filtered recording has are kept behind the others", () =>
   );
   expect(learned.listings[0]?.rows).toEqual([...rows, later]);
 });
+
+/** Rows of two days each, a page each; what is at the upper bound is in the next window. */
+function recordWindows(
+  windows: readonly (readonly [string, string])[],
+  isWithin: (row: Row, until: string) => boolean,
+): Interaction[] {
+  return windows.map(([since, until]) => {
+    const url = new URL(`${origin}/items?limit=9&since=${since}&until=${until}`);
+    const kept = rows.filter((row) => row.updated_at >= since && isWithin(row, until));
+    const body = JSON.stringify({ items: kept, total: kept.length });
+    return {
+      request: { method: "GET", url: url.href },
+      response: { status: 200, headers: {}, body },
+    };
+  });
+}
+
+const windows = [
+  [day(1), day(3)],
+  [day(3), day(5)],
+  [day(5), day(7)],
+] as const;
+
+test.each([
+  ["<", (row: Row, until: string) => row.updated_at < until, [rows[1], rows[2]]],
+  ["<=", (row: Row, until: string) => row.updated_at <= until, [rows[1], rows[2], rows[3]]],
+] as const)("a lower and an upper bound choose any window (%s)", (comparison, isWithin, expected) => {
+  const learned = learnProvider([toRecording("full", recordWindows(windows, isWithin))], {});
+  expect(learned.listings).toHaveLength(1);
+  expect(learned.listings[0]).toMatchObject({
+    rows,
+    filter: {
+      parameter: "since",
+      field: "/updated_at",
+      comparison: ">=",
+      upper: { parameter: "until", isInBody: false, comparison },
+    },
+  });
+  const url = new URL(`${origin}/items?limit=9&since=${day(2)}&until=${day(4)}`);
+  const answer = learned.provider().answer({ method: "GET", url, headers: {}, body: "", index: 0 });
+  if ("unmatched" in answer) throw new Error(answer.unmatched);
+  expect(JSON.parse(String(answer.body))).toEqual({ items: expected, total: expected.length });
+});
+
+test("days as bounds hold their last day where the recording shows it", () => {
+  const noon = (row: Row) => row.updated_at.replace("T00", "T12");
+  const days = [
+    ["2026-05-01", "2026-05-02"],
+    ["2026-05-03", "2026-05-05"],
+  ] as const;
+  const interactions = days.map(([since, until]) => {
+    const kept = rows
+      .map((row) => ({ ...row, updated_at: noon(row) }))
+      .filter((row) => row.updated_at >= since && row.updated_at.slice(0, 10) <= until);
+    return {
+      request: { method: "GET", url: `${origin}/items?since=${since}&until=${until}` },
+      response: { status: 200, headers: {}, body: JSON.stringify({ items: kept }) },
+    };
+  });
+  const learned = learnProvider([toRecording("full", interactions)], {});
+  const url = new URL(`${origin}/items?since=2026-05-02&until=2026-05-04`);
+  const answer = learned.provider().answer({ method: "GET", url, headers: {}, body: "", index: 0 });
+  if ("unmatched" in answer) throw new Error(answer.unmatched);
+  const { items } = JSON.parse(String(answer.body)) as { items: Row[] };
+  expect(items.map(({ id }) => id)).toEqual([502, 503, 504]);
+});

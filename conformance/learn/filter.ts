@@ -1,12 +1,28 @@
-/** Finds the parameter by which a connector asks for newer rows only. */
+/**
+ * Finds the parameter by which a connector asks for newer rows only. `windows.ts` finds those that
+ * have an upper bound too.
+ */
 import { canonicalize, valueAt } from "svc-connectors/host";
 import type { LearnedFilter, ProviderRow } from "../contract/learned.ts";
 import { jsonLeaves, nameOf, scalarText } from "./json.ts";
 import type { RecordedPage } from "./pages.ts";
-import { filterName, isInBody, publicName, restText } from "./parameters.ts";
+import { filterName, isInBody, type Parameters, publicName, restText } from "./parameters.ts";
 
 export interface Filter extends LearnedFilter {
   readonly key: string;
+  /** Of the upper bound, where there is one. */
+  readonly upperKey?: string;
+}
+
+export const filterKeys = (filter: Filter | undefined): readonly string[] =>
+  filter === undefined
+    ? []
+    : [filter.key, ...(filter.upperKey === undefined ? [] : [filter.upperKey])];
+
+/** What a request's filter says, as one text: the same for the same rows; "" without one. */
+export function filterText(filter: Filter | undefined, parameters: Parameters): string {
+  const values = filterKeys(filter).map((key) => parameters.get(key) ?? "");
+  return values.some((value) => value !== "") ? values.join("..") : "";
 }
 
 /**
@@ -48,7 +64,7 @@ function findField(pages: readonly RecordedPage[], key: string): Filter | undefi
 }
 
 /** Names that share a word are about the same thing: `updated_since` and `updated_at`. */
-function likeness(field: string, key: string): number {
+export function likeness(field: string, key: string): number {
   const words = publicName(key)
     .toLowerCase()
     .split(/[^a-z]+/);
@@ -97,7 +113,7 @@ function explainByField(
   };
 }
 
-const uniqueRows = (rows: readonly ProviderRow[]) => [
+export const uniqueRows = (rows: readonly ProviderRow[]) => [
   ...new Map(rows.map((row) => [canonicalize(row), row])).values(),
 ];
 
@@ -110,7 +126,7 @@ interface ParsedTime {
  * Seconds since 1970 have ten digits, milliseconds thirteen; other numbers are compared as they
  * are.
  */
-function parseTime(text: string | undefined): ParsedTime | undefined {
+export function parseTime(text: string | undefined): ParsedTime | undefined {
   if (text === undefined) return undefined;
   if (/^\d{9,10}(\.\d+)?$/.test(text)) return { ms: Number(text) * 1_000, unit: "seconds" };
   if (/^\d+$/.test(text)) return { ms: Number(text), unit: "milliseconds" };
@@ -124,21 +140,35 @@ function parseTime(text: string | undefined): ParsedTime | undefined {
 }
 
 /**
- * The rows that a request with this value of the filter is given. One whose field is missing, or
- * no time, as a provider gives it that has changed its form, is as new as it was.
+ * The rows that a request with these parameters is given. One whose field is missing, or no time, as
+ * a provider gives it that has changed its form, is as new as it was.
  */
 export function filterRows(
   rows: readonly ProviderRow[],
   filter: Filter | undefined,
-  value: string | undefined,
+  parameters: Parameters,
 ): readonly ProviderRow[] {
-  if (filter === undefined || value === undefined || value === "") return rows;
-  const bound = parseTime(value);
-  if (bound === undefined) return rows;
+  if (filter === undefined) return rows;
+  const lower = parseTime(parameters.get(filter.key))?.ms;
+  const upper = upperMs(filter, parameters);
+  if (lower === undefined && upper === undefined) return rows;
   return rows.filter((row) => {
     const given = valueAt(row, filter.field);
-    const time = parseTime(scalarText(given));
+    const time = parseTime(scalarText(given))?.ms;
     if (time === undefined) return given !== null;
-    return filter.comparison === ">" ? time.ms > bound.ms : time.ms >= bound.ms;
+    const isNew = lower === undefined || (filter.comparison === ">" ? time > lower : time >= lower);
+    if (!isNew || upper === undefined) return isNew;
+    return filter.upper?.comparison === "<=" ? time <= upper : time < upper;
   });
 }
+
+const dayMs = 86_400_000;
+
+/** The end of the window that the parameters ask for; a date as a whole day ends with the next. */
+function upperMs({ upper, upperKey }: Filter, parameters: Parameters): number | undefined {
+  const text = upperKey === undefined ? undefined : parameters.get(upperKey);
+  const ms = parseTime(text)?.ms;
+  return ms !== undefined && upper?.isWholeDay && isDate(text) ? ms + dayMs : ms;
+}
+
+export const isDate = (text: string | undefined) => /^\d{4}-\d\d-\d\d$/.test(text ?? "");

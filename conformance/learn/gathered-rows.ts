@@ -1,6 +1,7 @@
 /** The rows of one listing, put together from the pages of its recordings. */
 import { canonicalize, valueAt } from "svc-connectors/host";
 import type { ProviderRow } from "../contract/learned.ts";
+import { filterText, parseTime } from "./filter.ts";
 import { scalarText } from "./json.ts";
 import type { Model } from "./model.ts";
 import type { RecordedPage } from "./pages.ts";
@@ -38,8 +39,7 @@ export interface GatheredRows {
 }
 
 export function gatherRows(model: Model, pages: readonly RecordedPage[]): GatheredRows {
-  const filterOf = ({ exchange }: RecordedPage) =>
-    model.filter ? (exchange.parameters.get(model.filter.key) ?? "") : "";
+  const filterOf = ({ exchange }: RecordedPage) => filterText(model.filter, exchange.parameters);
   const groups = [
     ...Map.groupBy(pages, (page) => `${page.exchange.recording} ${filterOf(page)}`).values(),
   ];
@@ -53,10 +53,11 @@ export function gatherRows(model: Model, pages: readonly RecordedPage[]): Gather
     alone[at] === base && base ? base : place(some, base?.tokens ?? []),
   );
 
-  const rows = [...(base?.rows ?? [])];
-  const identify = createIdentity(rows);
+  const windows = model.filter?.upperKey === undefined ? undefined : inOrder(model, sequences);
+  const rows = windows ? [] : [...(base?.rows ?? [])];
+  const identify = createIdentity(base?.rows ?? []);
   const seen = new Set(rows.map(identify));
-  for (const row of sequences.flatMap((sequence) =>
+  for (const row of (windows ?? sequences).flatMap((sequence) =>
     sequence.pages.flatMap(({ page }) => page.rows),
   )) {
     const identity = identify(row);
@@ -64,6 +65,25 @@ export function gatherRows(model: Model, pages: readonly RecordedPage[]): Gather
     seen.add(identity);
   }
   return { base, sequences, rows, tokens: sequences.flatMap((sequence) => sequence.tokens) };
+}
+
+/** Windows of time as their rows stand: full reads first, the newest one first where rows are so. */
+function inOrder(
+  { filter }: Model,
+  sequences: readonly PlacedSequence[],
+): readonly PlacedSequence[] {
+  const timeOf = (row: ProviderRow | undefined) =>
+    parseTime(scalarText(valueAt(row, filter?.field ?? "")))?.ms ?? 0;
+  const isDescending = sequences.some(
+    ({ rows }) => rows.length > 1 && timeOf(rows[0]) > timeOf(rows.at(-1)),
+  );
+  const beginOf = ({ pages }: PlacedSequence) =>
+    parseTime(pages[0]?.page.exchange.parameters.get(filter?.key ?? ""))?.ms ?? 0;
+  return sequences.toSorted(
+    (one, other) =>
+      Number(other.isFullRead) - Number(one.isFullRead) ||
+      (isDescending ? beginOf(other) - beginOf(one) : beginOf(one) - beginOf(other)),
+  );
 }
 
 /** Unfiltered sequences show more than filtered ones, and full reads reach the end. */

@@ -2,6 +2,7 @@
  * Groups the recorded pages of the same listing: those that differ only in the page, its size and
  * the filter.
  */
+import { filterKeys } from "./filter.ts";
 import type { ListingPages } from "./listing.ts";
 import type { Model } from "./model.ts";
 import { type RecordedPage, urlIn } from "./pages.ts";
@@ -11,7 +12,7 @@ export function varyingKeys({ paging, size, filter }: Model): ReadonlySet<string
   return new Set([
     ...(paging?.keys ?? []),
     ...(size.key === undefined ? [] : [size.key]),
-    ...(filter ? [filter.key] : []),
+    ...filterKeys(filter),
   ]);
 }
 

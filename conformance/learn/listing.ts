@@ -144,7 +144,8 @@ function rowsThen(
 ): readonly ProviderRow[] | undefined {
   if (sequence === base) return sequence.rows;
   const totals = sequence.pages.flatMap(({ page }) => totalsOf(page));
-  const under = (all: readonly ProviderRow[]) => filterRows(all, model.filter, sequence.filter);
+  const under = (all: readonly ProviderRow[]) =>
+    filterRows(all, model.filter, sequence.pages[0]?.page.exchange.parameters ?? new Map());
   const candidates = [under(base?.rows ?? []), sequence.rows, under(rows)];
   return candidates.find((one, at) => {
     const isWhole = at !== 1 || sequence.isFullRead || totals.length > 0;
@@ -196,6 +197,7 @@ function fixedText(fixed: ReadonlyMap<string, string>): string {
 const publicFilter = ({
   key: _,
   leftOut: __,
+  upperKey: ___,
   ...filter
 }: NonNullable<Model["filter"]> & { leftOut?: number }) => filter;
 

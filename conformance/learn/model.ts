@@ -11,6 +11,7 @@ import type { Paging } from "./paging-candidate.ts";
 import { integerOf, keyOfName, publicName } from "./parameters.ts";
 import { findRows } from "./rows.ts";
 import { findSize, type PageSize } from "./size.ts";
+import { findWindows } from "./windows.ts";
 
 export interface Model {
   readonly path: string;
@@ -73,10 +74,8 @@ export function learnModel(
     ? declaredPaging(settings, keyOf(settings.parameter), sequences)
     : (findPaging(sequences) ?? guessPaging(pages) ?? adoptPaging(pages, rows, knownModels));
   const size = findSize(sequences, paging?.keys ?? [], keyOf(settings?.size));
-  const filter = findFilter(pages, [
-    ...(paging?.keys ?? []),
-    ...(size.key === undefined ? [] : [size.key]),
-  ]);
+  const ofPages = [...(paging?.keys ?? []), ...(size.key === undefined ? [] : [size.key])];
+  const filter = findWindows(pages, ofPages) ?? findFilter(pages, ofPages);
   const unexplained = paging === undefined ? findUnexplained(sequences) : undefined;
   return {
     path,

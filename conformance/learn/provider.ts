@@ -4,7 +4,7 @@ import type { Listing, ProviderChanges } from "../contract/learned.ts";
 import type { Answer, Provider, ProviderRequest } from "../contract/network.ts";
 import { companionsOf } from "./companions.ts";
 import type { RecordedExchange } from "./exchanges.ts";
-import { filterRows } from "./filter.ts";
+import { filterRows, filterText } from "./filter.ts";
 import type { KnownListing } from "./listing.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 import { type ListingContext, readPosition } from "./positions.ts";
@@ -51,11 +51,11 @@ export function createProvider(
   ): Answer => {
     const { model, listing } = known;
     const parameters = readParameters(request.url, request.body, request.headers);
-    const filter = model.filter ? (parameters.get(model.filter.key) ?? "") : "";
+    const filter = filterText(model.filter, parameters);
     const all = filterRows(
       changes.rows?.(listing, listing.rows, requestCount) ?? listing.rows,
       model.filter,
-      filter,
+      parameters,
     );
     const rows = changes.window === undefined ? all : all.slice(0, changes.window);
     const size = pageSize(known, parameters, rows.length, changes);

@@ -1,8 +1,10 @@
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
+import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { describeDifference } from "../derive/rows/rows.ts";
 import { noIncrementalStream, reportUntried, stateText } from "../derive/sweeps/reads.ts";
-import { type LaterRead, laterReads } from "./state-13.later-rows.ts";
+import { datedColumns, type LaterRead, laterReads } from "./state-13.later-rows.ts";
+import { type BorderRead, readAtBorders } from "./state-13.window-borders.ts";
 
 export default defineRule({
   id: "STATE-13",
@@ -19,7 +21,7 @@ export default defineRule({
     if (lab.database) return "the kit changes no rows of a database between two reads";
     return (
       noIncrementalStream(lab) ??
-      ((await laterReads(lab)).length > 0
+      ((await laterReads(lab)).length + (await borderReads(lab)).length > 0
         ? undefined
         : "no state says a time that is seen to come from the provider's rows, or a read from it does not give what changed days later")
     );
@@ -32,6 +34,20 @@ export default defineRule({
       reads.map(({ stream }) => stream),
       "its state says no time that is seen to come from the provider's rows, or a read from it does not give what changed days later",
     );
+    for (const read of await borderReads(lab)) {
+      if (typeof read === "string") {
+        report.untried(read);
+        continue;
+      }
+      const { name, first, next, state, lost } = read;
+      report.checked(name);
+      if (lost.length > 0)
+        report.fail(
+          `${name}; neither the read nor the next one, from ${stateText(state)}, gives those of ${lost.slice(0, 3).join(", ")}. Let each window begin where the one before ends, and the last one end when the read begins.`,
+          exchangeEvidence("Requests of the first read", first.exchanges),
+          exchangeEvidence("Requests of the next read", next.exchanges),
+        );
+    }
     for (const read of reads) {
       const { name, first, next, state, unreadable } = read;
       report.checked(name);
@@ -46,6 +62,17 @@ export default defineRule({
     }
   },
 });
+
+/** Of the streams that read by windows. Done once. */
+const borderReads = (lab: Lab): Promise<readonly (BorderRead | string)[]> =>
+  lab.once("reads of rows at the borders of windows", async () => {
+    const found: (BorderRead | string)[] = [];
+    for (const column of await datedColumns(lab)) {
+      const read = await readAtBorders(lab, column);
+      if (read) found.push(typeof read === "string" ? `${column.stream.label}: ${read}` : read);
+    }
+    return found;
+  });
 
 function problemOf({ next, difference, isFarRead }: LaterRead): string | undefined {
   const { outcome } = next;

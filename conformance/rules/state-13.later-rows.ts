@@ -62,7 +62,7 @@ export interface LaterRead {
 }
 
 /** Streams whose state says a time that comes from their rows. Done once. */
-const datedColumns = (lab: Lab): Promise<readonly CursorColumn[]> =>
+export const datedColumns = (lab: Lab): Promise<readonly CursorColumn[]> =>
   lab.once("columns of which states say a time", async () => {
     const found: CursorColumn[] = [];
     for (const stream of incrementalStreams(lab)) {

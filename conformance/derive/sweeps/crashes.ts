@@ -21,6 +21,8 @@ export interface CrashRun {
   readonly after: number;
   readonly first: Observation;
   readonly resumed: Observation;
+  /** False: the resumed read asked for what nobody recorded, and nothing can be said of its rows. */
+  readonly isAnswered: boolean;
   /** The state that the last run was resumed from; undefined = from the beginning. */
   readonly state: JsonValue | undefined;
   /** Rows up to that state, and those of the resumed run. */
@@ -107,6 +109,9 @@ async function crashAgainAndAgain(lab: Lab, stream: StreamFacts): Promise<CrashR
   });
 }
 
+const isAnswered = ({ exchanges }: Observation) =>
+  exchanges.every(({ unmatched }) => unmatched === undefined);
+
 interface CrashPlan {
   readonly stream: StreamFacts;
   readonly whole: Observation;
@@ -138,6 +143,7 @@ async function crash(lab: Lab, { stream, whole, cuts, name, start }: CrashPlan):
     after: cuts[0] ?? 0,
     first: first ?? resumed,
     resumed,
+    isAnswered: isAnswered(resumed),
     state,
     covered,
     again,
