@@ -1,4 +1,5 @@
 import { useConnectors, useEndpoints, usePipelines } from "../model/queries.ts";
+import { useActivations, useModels, useReceivers } from "../model/reverse-etl.ts";
 
 /** The names of things, by type and id. */
 export function useNames(): (type: string, id: string) => string | undefined {
@@ -6,6 +7,9 @@ export function useNames(): (type: string, id: string) => string | undefined {
   const destinations = useEndpoints("destination");
   const pipelines = usePipelines();
   const connectors = useConnectors();
+  const models = useModels();
+  const receivers = useReceivers();
+  const activations = useActivations();
   return (type, id) => {
     switch (type) {
       case "source":
@@ -18,6 +22,12 @@ export function useNames(): (type: string, id: string) => string | undefined {
         return pipelines.data?.find((one) => one.connection_id === id)?.name;
       case "connector":
         return connectors.data?.find((one) => one.connector_id === id)?.name;
+      case "reverse_etl_model":
+        return models.data?.find((one) => one.modelId === id)?.name;
+      case "reverse_etl_destination":
+        return receivers.data?.find((one) => one.destinationId === id)?.name;
+      case "reverse_etl_activation":
+        return activations.data?.find((one) => one.activationId === id)?.name;
       default:
         return undefined;
     }
