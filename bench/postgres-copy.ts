@@ -6,8 +6,11 @@
 import { once } from "node:events";
 import { Client } from "pg";
 import { from } from "pg-copy-streams";
-import { createRowEncoder } from "../connectors/destinations/postgres/row-encoder.ts";
+import { batchOfLines } from "../conformance/destination/batches.ts";
+import { createBatchEncoder } from "../connectors/destinations/postgres/batch-encoder.ts";
+import { copyHeader, copyTrailer } from "../connectors/destinations/postgres/binary-rows.ts";
 import { createRowIds } from "../connectors/destinations/postgres/row-ids.ts";
+import type { Batch } from "../runtime/contract/batch.ts";
 import type { DestinationSyncMode } from "../runtime/contract/destination.ts";
 import { tuneCollector } from "../runtime/host/collector.ts";
 import { startPostgres } from "../simulators/postgres-server.ts";
@@ -32,20 +35,24 @@ const properties = {
   visits: { type: "integer" },
 };
 
-function frame(start: number): Buffer {
-  let lines = "";
+const { configured } = describeStream(properties, { key: ["id"], cursor: "created_at" });
+
+function frame(start: number): Batch {
+  const lines: string[] = [];
   for (let id = start; id < start + frameRows; id++) {
     const createdAt = new Date(1_700_000_000_000 + id * 1_000).toISOString();
-    lines += `{"id":${id},"email":"person${id}@example.org","name":"Person Number ${id}","active":${id % 3 === 0},"score":${id / 8},"amount":${id / 100},"created_at":"${createdAt}","city":"Berlin","note":"a note of some length about ${id}","visits":${id % 1000}}\n`;
+    lines.push(
+      `{"id":${id},"email":"person${id}@example.org","name":"Person Number ${id}","active":${id % 3 === 0},"score":${id / 8},"amount":${id / 100},"created_at":"${createdAt}","city":"Berlin","note":"a note of some length about ${id}","visits":${id % 1000}}`,
+    );
   }
-  return Buffer.from(lines);
+  return batchOfLines(configured, lines);
 }
 const frames = Array.from({ length: 200 }, (_, index) => frame(index * frameRows));
 /**
  * Frames whose ids differ, cheaply: the digits of one frame are enough to measure, except for keys.
  */
 const frameAt = (index: number, isKeyed: boolean) =>
-  isKeyed ? frame(index * frameRows) : (frames[index % frames.length] as Buffer);
+  isKeyed ? frame(index * frameRows) : (frames[index % frames.length] as Batch);
 const frameCount = Math.ceil(rowCount / frameRows);
 
 function report(what: string, ms: number): void {
@@ -68,15 +75,16 @@ const columns = [
   ["note", "text"],
   ["visits", "bigint"],
 ].map(([name, type]) => ({ property: name, name, type })) as never;
-const encoder = createRowEncoder({
+const encoder = createBatchEncoder({
   columns,
   jobId: "job_1",
-  nextId: createRowIds(Date.now()).next,
+  ids: createRowIds(Date.now()),
+  server: { hasNumericInfinity: true },
 });
-const encoded = frames.map((lines) => Buffer.from(encoder.encode(lines, "2026-01-01T00:00:00Z")));
+const nowMs = Date.now();
+const encoded = frames.map((batch) => Buffer.from(encoder.encode(batch, nowMs).bytes));
 let started = performance.now();
-for (let index = 0; index < frameCount; index++)
-  encoder.encode(frameAt(index, false), "2026-01-01T00:00:00Z");
+for (let index = 0; index < frameCount; index++) encoder.encode(frameAt(index, false), nowMs);
 report("encoding alone", performance.now() - started);
 
 await using server = await startPostgres();
@@ -87,10 +95,11 @@ await client.connect();
 await client.query(`CREATE TABLE plain (id int8, email text, name text, active bool, score float8, amount numeric, created_at timestamptz, city text, note text,
   visits int8, _id uuid, _at timestamptz, _job text, _meta jsonb)`);
 started = performance.now();
-const copy = client.query(from("COPY plain FROM STDIN"));
+const copy = client.query(from("COPY plain FROM STDIN (FORMAT binary)"));
+copy.write(copyHeader);
 for (let index = 0; index < frameCount; index++)
   if (!copy.write(encoded[index % encoded.length])) await once(copy, "drain");
-copy.end();
+copy.end(copyTrailer);
 await once(copy, "finish");
 report("COPY of encoded rows", performance.now() - started);
 await client.query("DROP TABLE plain");
@@ -118,9 +127,9 @@ async function run(
   const begun = performance.now();
   for (let index = 0; index < frameCount; index++) {
     const made = performance.now();
-    const lines = frameAt(index, isKeyed);
+    const batch = frameAt(index, isKeyed);
     making += performance.now() - made;
-    await sink.write(descriptor, lines, frameRows);
+    await sink.writeBatch?.(descriptor, batch);
     if (index % 10 === 9) await sink.checkpoint(descriptor, { index }, 10 * frameRows);
   }
   await sink.status(descriptor, "complete");

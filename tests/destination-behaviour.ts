@@ -1,6 +1,6 @@
 /**
  * The suite proves what a destination of svc promises beyond the kit's rules
- * (conformance/destination/rules): it drives a sink as a read does (open, started, write,
+ * (conformance/destination/rules): it drives a sink as a read does (open, started, batches,
  * checkpoint, complete, close) and looks at the tables as people do. A crash is a new writer while
  * the old one was never closed.
  */
@@ -13,6 +13,7 @@ import type {
   StreamDescriptor,
 } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { TakingLines } from "../fixtures/taking-lines.ts";
 import type {
   CompareCommand,
   DestinationSink,
@@ -30,8 +31,8 @@ import { choose } from "./effort.ts";
  * after the other.
  */
 export interface DestinationPlace {
-  write(order: WriteCommand): Promise<DestinationSink>;
-  compareKeys(order: CompareCommand): Promise<Sink>;
+  write(order: WriteCommand): Promise<TakingLines<DestinationSink>>;
+  compareKeys(order: CompareCommand): Promise<TakingLines<Sink>>;
   check(): Promise<void>;
   query(order: QueryCommand): Promise<QueryResult>;
   /**
@@ -132,7 +133,7 @@ export function describeDestination(
     const fresh = () => ({ owner: `pipe_${++count}`, name: `s${count}` });
 
     interface Writer {
-      readonly sink: DestinationSink;
+      readonly sink: TakingLines<DestinationSink>;
       readonly commits: Commit[];
       start(stream: DestinationStream): Promise<void>;
       put(stream: DestinationStream, ...lines: Line[]): Promise<void>;

@@ -5,6 +5,7 @@ import type { Clock } from "svc-connectors/host";
 import { openDatabase } from "../connectors/destinations/duckdb/database.ts";
 import duckdb from "../connectors/destinations/duckdb/index.ts";
 import type { DuckdbContext } from "../connectors/destinations/duckdb/spec.ts";
+import { configuredOf, takingLines } from "../fixtures/taking-lines.ts";
 import type { DestinationPlace } from "./destination-behaviour.ts";
 
 const nothing = () => undefined;
@@ -30,10 +31,10 @@ export async function openDuckdbPlace(
   const ctx = duckdbContext(path, clock);
   return {
     path,
-    write: (order) => duckdb.write(ctx, order),
+    write: async (order) => takingLines(await duckdb.write(ctx, order), configuredOf(order)),
     async compareKeys(order) {
       if (!duckdb.compareKeys) throw new Error("duckdb compares keys");
-      return duckdb.compareKeys(ctx, order);
+      return takingLines(await duckdb.compareKeys(ctx, order), configuredOf(order));
     },
     check: () => duckdb.check(ctx),
     async query(order) {

@@ -5,6 +5,7 @@ import type { Clock } from "svc-connectors/host";
 import files from "../connectors/destinations/files/index.ts";
 import { tableFolder } from "../connectors/destinations/files/paths.ts";
 import type { FilesContext } from "../connectors/destinations/files/spec.ts";
+import { configuredOf, takingLines } from "../fixtures/taking-lines.ts";
 import type { DestinationPlace } from "./destination-behaviour.ts";
 
 const nothing = () => undefined;
@@ -29,7 +30,7 @@ export async function openFilesPlace(
   };
   return {
     path,
-    write: (order) => files.write(ctx, order),
+    write: async (order) => takingLines(await files.write(ctx, order), configuredOf(order)),
     compareKeys: () => Promise.reject(new Error("files do not compare keys")),
     check: () => files.check(ctx),
     query,

@@ -1,6 +1,6 @@
 import { type LineFormat, type Sink, type StreamStatus, streamLabel } from "svc-connectors/host";
 
-export interface MemorySink extends Sink {
+export interface MemorySink extends Omit<Sink, "write">, Required<Pick<Sink, "write">> {
   /** Everything that arrived, in order. */
   readonly events: (
     | {

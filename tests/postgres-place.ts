@@ -1,6 +1,8 @@
 /** The PostgreSQL destination in this process, on a real broker, in a database of its own. */
+
 import { Client } from "pg";
 import destination from "../connectors/destinations/postgres/index.ts";
+import { configuredOf, takingLines } from "../fixtures/taking-lines.ts";
 import type { Clock } from "../runtime/contract/clock.ts";
 import { createPostgresBroker } from "../runtime/egress/postgres-broker.ts";
 import { createSecretRegistry } from "../runtime/filter/secrets.ts";
@@ -68,10 +70,11 @@ export async function openPostgresPlace(
   await people.query("SET timezone = 'UTC'");
   return {
     database,
-    write: (order) => destination.write(contextOf(), order),
+    write: async (order) =>
+      takingLines(await destination.write(contextOf(), order), configuredOf(order)),
     async compareKeys(order) {
       if (!destination.compareKeys) throw new Error("it compares keys");
-      return destination.compareKeys(contextOf(), order);
+      return takingLines(await destination.compareKeys(contextOf(), order), configuredOf(order));
     },
     check: () => destination.check(contextOf()),
     query: (order) => {

@@ -3,7 +3,9 @@
  * promises of it, and a source that stops at named points of a sync so that calls can be made
  * there.
  */
+
 import type { CatalogStream, Host, ReadSummary, StreamDescriptor } from "svc-connectors/host";
+import { takingLines } from "../fixtures/taking-lines.ts";
 import type { TestAnswer, TestControl } from "./control.ts";
 import { tableStream } from "./control-rows.ts";
 
@@ -316,7 +318,12 @@ export function createStoppingHost(
         await sink.status(named(stream), "started");
         for (const [index, part] of [ids.slice(0, 2), ids.slice(2)].entries()) {
           const lines = part.map((id) => `${JSON.stringify({ id, note: `n${id}` })}\n`).join("");
-          if (part.length > 0) await sink.write(named(stream), Buffer.from(lines), part.length);
+          if (part.length > 0)
+            await takingLines(sink, catalog.streams).write(
+              named(stream),
+              Buffer.from(lines),
+              part.length,
+            );
           if (sync_mode === "incremental" || index === 1)
             await sink.checkpoint(named(stream), position(part.at(-1) ?? 0) || after, part.length);
           total.rows += part.length;

@@ -19,9 +19,16 @@ import type { ConnectionFault } from "../contract/network.ts";
 import type { Random } from "../contract/random.ts";
 import type { Profile, Rule } from "../contract/rule.ts";
 import type { ConformanceSettings } from "../contract/settings.ts";
+import type { BatchForm } from "./batches.ts";
 
 /** A row of a test: plain JSON, or the line as it arrives, for what JSON.stringify would change. */
 export type Line = JsonObject | string;
+
+/**
+ * How rows come: as lines of JSON, or as batches, whose dates and the like have the encodings of a
+ * database, or are texts of an API.
+ */
+export type RowForm = BatchForm | "lines";
 
 /** One call of a read. A stream is given by its index in the command. */
 export type Step =
@@ -45,7 +52,10 @@ export type Step =
 
 /** A whole run: what is written, and in which calls. */
 export interface Script {
-  readonly command: Omit<WriteCommand, "onCommitted">;
+  readonly command: Omit<WriteCommand, "onCommitted"> & {
+    /** Default: those that the destination takes, in turn by the fence. */
+    readonly form?: RowForm | undefined;
+  };
   readonly steps: readonly Step[];
 }
 
@@ -65,6 +75,8 @@ export interface Trouble {
 export interface Writer {
   readonly commits: readonly Commit[];
   readonly streams: readonly DestinationStream[];
+  /** The forms that it takes, the default first. */
+  readonly forms: readonly RowForm[];
   /** @throws ConnectorError */
   perform(steps: readonly Step[]): Promise<void>;
   /** The state from which it goes on; undefined: from the beginning. */
@@ -183,6 +195,8 @@ export interface DestinationLab {
   emptyPlace(): Promise<Place>;
   /** Names that nobody else has. */
   fresh(): { readonly owner: string; readonly name: string };
+  /** How rows can come to this destination, the usual way first. */
+  forms(): Promise<readonly RowForm[]>;
   /** Choices of one rule. */
   random(name: string): Random;
   /** So many, or all of them when the run is exhaustive. */

@@ -8,8 +8,11 @@ import type {
   ConnectorReference,
   DestinationHost,
   DestinationOptions,
+  DestinationSink,
+  DestinationStream,
 } from "svc-connectors/host";
-import type { Script, Step, Writer } from "./contract.ts";
+import { batchOfLines } from "./batches.ts";
+import type { RowForm, Script, Step, Writer } from "./contract.ts";
 import { descriptorOf } from "./streams.ts";
 
 /** Longer than any destination puts a commit off; ms of virtual time. */
@@ -39,15 +42,19 @@ export async function openWriter(
     readonly onClosed?: (() => Promise<void>) | undefined;
   } = {},
 ): Promise<Writer> {
-  const { streams } = command;
+  const { form: chosen, ...given } = command;
+  const { streams } = given;
   const { onCommitted, onClosed, ...verb } = options;
   const commits: Commit[] = [];
   const noted = (commit: Commit) => {
     commits.push(commit);
     onCommitted?.(commit);
   };
-  const opened = await host.write(reference, config, { ...command, onCommitted: noted }, verb);
+  const opened = await host.write(reference, config, { ...given, onCommitted: noted }, verb);
   const { sink } = opened;
+  const forms = formsOf(sink);
+  // Each run of an owner in another form, so that rules try all of them at no cost.
+  const form = chosen ?? forms[(given.fence - 1) % forms.length] ?? "columns";
   const saved = sink.savedState();
   const at = (index: number) => {
     const found = streams[index];
@@ -59,7 +66,11 @@ export async function openWriter(
     const stream = at(one.stream);
     const write = async (lines: readonly string[]) => {
       waiting[one.stream] = (waiting[one.stream] ?? 0) + lines.length;
-      await sink.write(
+      if (form !== "lines") {
+        const { configured } = streams[one.stream] as DestinationStream;
+        return await sink.writeBatch?.(stream, batchOfLines(configured, lines, form));
+      }
+      await sink.write?.(
         stream,
         Buffer.from(lines.map((line) => `${line}\n`).join("")),
         lines.length,
@@ -94,6 +105,7 @@ export async function openWriter(
   return {
     commits,
     streams,
+    forms,
     async perform(steps) {
       for (const one of steps) await step(one);
     },
@@ -106,6 +118,12 @@ export async function openWriter(
     close,
   };
 }
+
+/** The forms in which a read could bring rows: lines only to a sink that takes them. */
+const formsOf = (sink: DestinationSink): readonly RowForm[] => [
+  ...(sink.writeBatch ? (["columns", "texts"] as const) : []),
+  ...(sink.write ? (["lines"] as const) : []),
+];
 
 const pageBytes = 1024 * 1024;
 

@@ -10,11 +10,12 @@ import type { ConformanceSettings } from "../contract/settings.ts";
 import { UnusableError } from "../contract/unusable.ts";
 import { canaryValue, withCanaries } from "../fixtures/canaries.ts";
 import { startPostgres } from "../target/postgres.ts";
-import type { DestinationLab, Place } from "./contract.ts";
+import type { DestinationLab, Place, RowForm } from "./contract.ts";
 import { createFilePlace, fileConfig } from "./file-place.ts";
 import type { PlaceContext } from "./place.ts";
 import { connectionConfig, createPostgresPlaces } from "./postgres-place.ts";
 import { createProcesses } from "./process.ts";
+import { describeStream, integer, scriptOf } from "./streams.ts";
 
 export interface DestinationLabOptions {
   readonly reference: ConnectorReference;
@@ -81,7 +82,21 @@ export async function openDestinationLab(
   }
 
   let shared: Promise<Place> | undefined;
+  const place = () => (shared ??= create().then((made) => places.use(made)));
   let nameCount = 0;
+  const fresh = () => {
+    nameCount += 1;
+    return { owner: `pipe_${nameCount}`, name: `s${nameCount}` };
+  };
+  let forms: Promise<readonly RowForm[]> | undefined;
+  const findForms = async () => {
+    const { owner, name } = fresh();
+    const stream = describeStream({ id: integer }, { name });
+    const { command } = scriptOf({ owner, fence: 1 }, [{ stream, batches: [] }]);
+    const writer = await (await place()).open(command);
+    await writer.close();
+    return writer.forms;
+  };
   opening.use(places);
   const open = opening.move();
   return {
@@ -98,12 +113,10 @@ export async function openDestinationLab(
     },
     canaries: made.canaries,
     said,
-    place: () => (shared ??= create().then((place) => places.use(place))),
+    place,
     emptyPlace: create,
-    fresh: () => {
-      nameCount += 1;
-      return { owner: `pipe_${nameCount}`, name: `s${nameCount}` };
-    },
+    fresh,
+    forms: () => (forms ??= findForms()),
     random: (name) =>
       createRandom(seed ^ Number.parseInt(canaryValue(seed, name).slice(4, 10), 32)),
     effort: (most, exhaustive) => (isExhaustive ? exhaustive : most),

@@ -1,7 +1,7 @@
 /** Streams and scripts as the control layer and a read make them. */
 import type { JsonValue } from "svc-connectors";
 import type { DestinationStream, DestinationSyncMode, StreamDescriptor } from "svc-connectors/host";
-import type { Line, Script, Step } from "./contract.ts";
+import type { Line, RowForm, Script, Step } from "./contract.ts";
 
 export interface Described {
   readonly name: string;
@@ -83,16 +83,24 @@ export function wholeStream(stream: number, batches: readonly Batch[]): readonly
 
 /** One run over these streams, each with its batches of rows; states are made up. */
 export function scriptOf(
-  command: { readonly owner: string; readonly fence: number },
+  command: {
+    readonly owner: string;
+    readonly fence: number;
+    readonly form?: RowForm | undefined;
+  },
   streams: readonly {
     readonly stream: DestinationStream;
     readonly batches: readonly (readonly Line[])[];
   }[],
 ): Script {
-  const { owner, fence } = command;
+  const { owner, fence, form } = command;
   const state = (batch: number) => ({ position: fence * 1_000 + batch });
   return {
-    command: { owner, fence, jobId: `job_${fence}`, streams: streams.map(({ stream }) => stream) },
+    command: {
+      ...{ owner, fence, form },
+      jobId: `job_${fence}`,
+      streams: streams.map(({ stream }) => stream),
+    },
     steps: streams.flatMap(({ batches }, index) =>
       wholeStream(
         index,

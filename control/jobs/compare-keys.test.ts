@@ -1,4 +1,5 @@
 /** Syncs of a source that changes, one attempt at a time, into a DuckDB file. */
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +12,7 @@ import {
   streamLabel,
 } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { takingLines } from "../../fixtures/taking-lines.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { claim, jobRow } from "../../tests/control-jobs.ts";
 import {
@@ -79,7 +81,11 @@ const hostOf = (host: Host, world: World): Host => ({
     const label = streamLabel(stream);
     await sink.open([configured]);
     await sink.status(stream, "started");
-    await sink.write(stream, Buffer.from(lines.map((line) => `${line}\n`).join("")), lines.length);
+    await takingLines(sink, [configured]).write(
+      stream,
+      Buffer.from(lines.map((line) => `${line}\n`).join("")),
+      lines.length,
+    );
     const at = Math.max(after, ...given.map((row) => row.at));
     if (how === "whole") await sink.checkpoint(stream, { at }, lines.length);
     const status = how === "whole" ? "complete" : "incomplete";

@@ -140,7 +140,7 @@ async function readKeys(
       throw error;
     }
   };
-  const { writeBatch } = sink;
+  const { writeBatch, write } = sink;
   try {
     const catalog = { streams: followed.map(({ configured }) => keysOnly(configured)) };
     const request = { config: source.config, catalog, state: [], hashKey };
@@ -149,7 +149,10 @@ async function readKeys(
       request,
       {
         ...sink,
-        write: (stream, lines, rowCount) => ofDestination(sink.write(stream, lines, rowCount)),
+        ...(write && {
+          write: (stream, lines, rowCount) =>
+            ofDestination(write.call(sink, stream, lines, rowCount)),
+        }),
         ...(writeBatch && {
           writeBatch: (stream, batch) => ofDestination(writeBatch.call(sink, stream, batch)),
         }),

@@ -1,10 +1,12 @@
 /** Syncs from the mailer's simulator into a DuckDB file, one attempt at a time. */
+
 import { createHmac } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CatalogStream, createHost, type Host } from "svc-connectors/host";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { takingLines } from "../../fixtures/taking-lines.ts";
 import { type MailerSimulator, startMailer } from "../../simulators/mailer/mailer.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { claim, jobRow } from "../../tests/control-jobs.ts";
@@ -186,12 +188,16 @@ describe("a sync", () => {
     const before = createSyncRunner({
       ...host,
       discover: async () => [counted],
-      async read(reference, request, { writeBatch: _, ...sink }, options) {
+      async read(reference, request, { writeBatch, ...sink }, options) {
+        const taking = takingLines(
+          { ...sink, ...(writeBatch && { writeBatch }) },
+          request.catalog.streams,
+        );
         const row = Buffer.from('{"uuid":"a","name":7}\n');
         return host.read(
           reference,
           request,
-          { ...sink, write: (stream) => sink.write(stream, row, 1) },
+          { ...sink, write: (stream) => taking.write(stream, row, 1) },
           options,
         );
       },
@@ -226,12 +232,16 @@ describe("a sync", () => {
     const endless = createSyncRunner({
       ...host,
       discover: async () => [{ ...lists, json_schema: { ...lists.json_schema, properties } }],
-      async read(reference, request, { writeBatch: _, ...sink }, options) {
+      async read(reference, request, { writeBatch, ...sink }, options) {
+        const taking = takingLines(
+          { ...sink, ...(writeBatch && { writeBatch }) },
+          request.catalog.streams,
+        );
         const rows = Buffer.from('{"uuid":"a","name":"NaN"}\n{"uuid":"b","name":"-Infinity"}\n');
         return host.read(
           reference,
           request,
-          { ...sink, write: (stream) => sink.write(stream, rows, 2) },
+          { ...sink, write: (stream) => taking.write(stream, rows, 2) },
           options,
         );
       },

@@ -236,15 +236,17 @@ function observe(
     progress.add(stream, { emitted, bytes });
     telemetry.count("svc_bytes_written_total", facts, bytes);
   };
-  const { writeBatch } = sink;
+  const { writeBatch, write } = sink;
   return {
     lineFormat: sink.lineFormat,
     open: (streams) => ofDestination(sink.open(streams)),
-    async write(stream, lines, rowCount) {
-      const bytes = lines.length;
-      await ofDestination(sink.write(stream, lines, rowCount));
-      note(stream, rowCount, bytes);
-    },
+    ...(write && {
+      async write(stream, lines, rowCount) {
+        const bytes = lines.length;
+        await ofDestination(write.call(sink, stream, lines, rowCount));
+        note(stream, rowCount, bytes);
+      },
+    }),
     ...(writeBatch && {
       async writeBatch(stream, batch) {
         await ofDestination(writeBatch.call(sink, stream, batch));

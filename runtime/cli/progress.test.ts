@@ -46,10 +46,10 @@ test("a terminal's line is redrawn with rows, speed, stream and time, but not fo
   const { watched, pass, shown } = setUp(true);
   await watched.status(users, "started");
   pass(100);
-  await watched.write(users, megabyte, 1_000);
+  await watched.write?.(users, megabyte, 1_000);
   expect(shown()).toBe("");
   pass(400);
-  await watched.write(users, megabyte, 500);
+  await watched.write?.(users, megabyte, 500);
   expect(shown()).toBe("\r\u001b[Kusers  1,500 rows  4.0 MB/s  1 of ? streams  0.5 s");
 });
 
@@ -58,7 +58,7 @@ test("elsewhere a line comes every ten seconds, without control characters", asy
   await watched.status(users, "started");
   for (let second = 0; second < 25; second++) {
     pass(1_000);
-    await watched.write(users, megabyte, 10);
+    await watched.write?.(users, megabyte, 10);
   }
   const lines = shown().split("\n");
   expect(lines).toEqual([
@@ -74,7 +74,7 @@ test("a long wait for the rate limit is shown at once, with the time at which it
   progress.event({ type: "waiting", untilMs: now() + 60_000, reason: "rate_limit" });
   expect(shown()).toMatch(/waiting for rate limit until \d\d:\d\d:\d\d\n$/);
   pass(60_000);
-  await watched.write(users, megabyte, 1);
+  await watched.write?.(users, megabyte, 1);
   expect(shown()).not.toContain("waiting");
 });
 
@@ -88,7 +88,7 @@ test("a short wait is no news", () => {
 test("warnings and refusals stand on lines of their own, above the progress; debug and info are left out", async () => {
   const { progress, watched, pass, shown } = setUp(true);
   pass(1_000);
-  await watched.write(users, megabyte, 1);
+  await watched.write?.(users, megabyte, 1);
   shown();
   progress.event({ type: "log", level: "warn", message: "Slow\u001b[2J page.", fields: {} });
   progress.event({ type: "log", level: "info", message: "Fine.", fields: {} });
@@ -100,7 +100,7 @@ test("a hostile stream name cannot move the cursor or break the line, and the li
   const { watched, pass, shown } = setUp(true, 40);
   await watched.status({ name: `\u001b[31m\r\n\u202e${"x".repeat(300)}` }, "started");
   pass(1_000);
-  await watched.write(users, megabyte, 1);
+  await watched.write?.(users, megabyte, 1);
   const drawn = shown().slice("\r\u001b[K".length);
   expect(drawn).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   expect(drawn.length).toBeLessThanOrEqual(39);
@@ -112,7 +112,7 @@ test("streams are counted", async () => {
   await watched.open([configured, configured]);
   await watched.status(users, "complete");
   pass(1_000);
-  await watched.write(users, megabyte, 1);
+  await watched.write?.(users, megabyte, 1);
   expect(shown()).toContain("2 of 2 streams");
   progress.end();
   expect(shown()).toBe("\r\u001b[K");
@@ -148,7 +148,7 @@ test("with estimates the line has a share, a total and about how long the rest t
   await watched.open([]);
   await watched.status(users, "started");
   pass(10_000);
-  await watched.write(users, megabyte, 1_000);
+  await watched.write?.(users, megabyte, 1_000);
   expect(shown()).toBe(
     "users 25 %  1,000 of about 4,000 rows  100.0 kB/s  1 of ? streams  10.0 s  about 30.0 s left\n",
   );

@@ -108,7 +108,7 @@ export function createProgress({ clock, isTTY, columns = 80, write }: Surface): 
         write(`${line}\n`);
       }
     },
-    watch({ writeBatch, ...sink }, expected = []) {
+    watch({ writeBatch, write: writeLines, ...sink }, expected = []) {
       forecast = createForecast(expected);
       return {
         ...sink,
@@ -122,10 +122,12 @@ export function createProgress({ clock, isTTY, columns = 80, write }: Surface): 
           streamCount = streams.length;
           await sink.open(streams);
         },
-        async write(stream, lines, rows) {
-          await sink.write(stream, lines, rows);
-          count(stream, rows, lines.length);
-        },
+        ...(writeLines && {
+          async write(stream, lines, rows) {
+            await writeLines(stream, lines, rows);
+            count(stream, rows, lines.length);
+          },
+        }),
         async status(stream, status) {
           if (status === "started") current.push(stream);
           await sink.status(stream, status);

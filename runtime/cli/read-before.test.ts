@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { takingLines } from "../../fixtures/taking-lines.ts";
 import type { ConfiguredStream } from "../contract/catalog.ts";
 import { systemClock } from "../host/clock.ts";
 import { openHashKey, readHashKey } from "./hash-key.ts";
@@ -38,7 +39,7 @@ async function run(out: string, configured: ConfiguredStream, line: string, hash
   const nowhere = { write: () => Promise.reject(new Error()) } as never;
   const place = await choosePlace(out, { cwd: root, stdout: nowhere });
   const options = { connectorId: "conn_test", clock: systemClock, streams: [configured] };
-  const sink = await openAsBefore(place, options, hashKey);
+  const sink = takingLines(await openAsBefore(place, options, hashKey), [configured]);
   const { stream } = configured;
   const from = sink.savedState().map(({ state }) => state);
   await sink.open([configured]);

@@ -18,15 +18,15 @@ export interface Sink {
   /** The selected streams, before anything else. */
   open(streams: readonly ConfiguredStream[]): Promise<void>;
   /**
-   * `lines` holds `rowCount` NDJSON lines, each ended by \n; its memory is valid until the promise
-   * resolves.
-   */
-  write(stream: StreamDescriptor, lines: Buffer, rowCount: number): Promise<void>;
-  /**
-   * Rows as columns; their memory is valid until the promise resolves. A sink without it gets them
-   * as lines.
+   * Rows as columns; their memory is valid until the promise resolves. A sink has this, or
+   * `write`; one that has both gets batches.
    */
   writeBatch?(stream: StreamDescriptor, batch: Batch): Promise<void>;
+  /**
+   * Rows as lines: `lines` holds `rowCount` NDJSON lines, each ended by \n; its memory is valid
+   * until the promise resolves.
+   */
+  write?(stream: StreamDescriptor, lines: Buffer, rowCount: number): Promise<void>;
   /**
    * All rows of the stream written so far are covered by `state`: make them durable together.
    * `rowCount` = rows since the last checkpoint.

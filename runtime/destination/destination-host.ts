@@ -143,14 +143,16 @@ function sanitizing<Given extends Sink>(
       throw sanitize(error);
     }
   };
-  const { writeBatch } = sink;
+  const { writeBatch, write } = sink;
   return {
     lineFormat: sink.lineFormat,
     ...(writeBatch && {
       writeBatch: (stream, batch) => safe(() => writeBatch.call(sink, stream, batch)),
     }),
+    ...(write && {
+      write: (stream, lines, rowCount) => safe(() => write.call(sink, stream, lines, rowCount)),
+    }),
     open: (streams) => safe(() => sink.open(streams)),
-    write: (stream, lines, rowCount) => safe(() => sink.write(stream, lines, rowCount)),
     checkpoint: (stream, state, rowCount) => safe(() => sink.checkpoint(stream, state, rowCount)),
     status: (stream, status) => safe(() => sink.status(stream, status)),
     close: () => safe(() => sink.close()),

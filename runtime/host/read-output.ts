@@ -97,6 +97,7 @@ export function createReadOutput(
     }
     const { lines, nulledCount } = progress.render(batch, run.now());
     progress.unsaidCount += nulledCount;
+    if (!sink.write) throw new ConnectorError("INTERNAL");
     await sink.write(stream, lines, batch.rowCount);
     count(progress, batch.rowCount, lines.length);
   }

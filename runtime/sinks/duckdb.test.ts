@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { takingLines } from "../../fixtures/taking-lines.ts";
 import type { ConfiguredStream } from "../contract/catalog.ts";
 import type { JsonSchema } from "../contract/json.ts";
 import type { SyncMode } from "../contract/stream.ts";
@@ -58,7 +59,7 @@ async function write(
   streams: ConfiguredStream[],
   lines: string[],
 ): Promise<string[]> {
-  const sink = await openDuckdbOutput(file, options(streams));
+  const sink = takingLines(await openDuckdbOutput(file, options(streams)), streams);
   try {
     await sink.open(streams);
     for (const { stream } of streams) {
@@ -155,7 +156,7 @@ test("a table that svc did not write is never touched", async () => {
 test("rows without any checkpoint go to the table in parts, so the stage stays small, and are all there in the end", async () => {
   const file = newFile();
   const stream = configured({ id: { type: "integer" } });
-  const sink = await openDuckdbOutput(file, options([stream]));
+  const sink = takingLines(await openDuckdbOutput(file, options([stream])), [stream]);
   await sink.open([stream]);
   await sink.status(stream.stream, "started");
   for (let page = 0; page < 26; page++) {

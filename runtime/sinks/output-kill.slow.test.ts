@@ -44,11 +44,13 @@ function program(kind: Kind, place: string, mode: ConfiguredStream["sync_mode"])
   const where = [place, ...format].map((one) => JSON.stringify(one)).join();
   return `
     import { readSync } from "node:fs";
+    import { takingLines } from ${JSON.stringify(new URL("../../fixtures/taking-lines.ts", import.meta.url).href)};
     import { ${open} } from ${JSON.stringify(module)};
     let nowMs = 0;
     const clock = { now: () => (nowMs += 2000), sleep: async () => {} };
     const streams = ${JSON.stringify([configured(mode)])};
-    const sink = await ${open}(${where}, { connectorId: "conn_kill", clock, streams });
+    const options = { connectorId: "conn_kill", clock, streams };
+    const sink = takingLines(await ${open}(${where}, options), streams);
     const stream = { name: "numbers" };
     let from = sink.savedState()[0]?.state.from ?? 0;
     await sink.open(streams);

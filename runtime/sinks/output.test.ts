@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { takingLines } from "../../fixtures/taking-lines.ts";
 import type { ConfiguredStream } from "../contract/catalog.ts";
 import type { SyncMode } from "../contract/stream.ts";
 import { openDuckdbOutput } from "./duckdb.ts";
@@ -82,7 +83,11 @@ describe.each([jsonl, duckdb])("$name output", (kind) => {
 
   /** Rows of these ids. */
   const put = (sink: OutputSink, ...ids: number[]) =>
-    sink.write(users, Buffer.from(ids.map((id) => `{"id":${id}}\n`).join("")), ids.length);
+    takingLines(sink, [selection("full_refresh")]).write(
+      users,
+      Buffer.from(ids.map((id) => `{"id":${id}}\n`).join("")),
+      ids.length,
+    );
 
   /** A checkpoint that is committed at once, because much time has passed. */
   async function commit(sink: OutputSink, last: number): Promise<void> {

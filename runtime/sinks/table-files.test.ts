@@ -5,6 +5,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { RecordBatchReader, tableFromIPC } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { columnOf } from "../../fixtures/batches.ts";
+import { takingLines } from "../../fixtures/taking-lines.ts";
 import type { ConfiguredStream } from "../contract/catalog.ts";
 import type { SyncMode } from "../contract/stream.ts";
 import { systemClock } from "../host/clock.ts";
@@ -64,7 +65,7 @@ async function open(folder: string, format: TableFormat, mode: SyncMode) {
   await sink.status(stream, "started");
   const put = async (...ids: number[]) => {
     const lines = ids.map((id) => `{"id":${id},"at":"2024-01-01T00:00:00Z","price":${id}.50}\n`);
-    await sink.write(stream, Buffer.from(lines.join("")), ids.length);
+    await takingLines(sink, [configured]).write(stream, Buffer.from(lines.join("")), ids.length);
   };
   return { sink, put };
 }

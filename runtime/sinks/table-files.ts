@@ -76,10 +76,6 @@ export async function openTableFiles(
     ...sink,
     savedState: () => sink.savedState(),
     location: (stream) => (sink.location(stream) === "" ? "" : fileOf(stream)),
-    async write(stream, lines, rowCount) {
-      await mark(stream);
-      await sink.write(stream, lines, rowCount);
-    },
     ...(writeBatch && {
       async writeBatch(stream, batch) {
         await mark(stream);

@@ -49,7 +49,7 @@ function gated(services: Services, gate: Gate): Services {
       async write(...command) {
         const open = await destinations.write(...command);
         const { sink } = open;
-        const { writeBatch } = sink;
+        const { writeBatch, write } = sink;
         const late = async <T>(work: () => Promise<T>) => {
           await gate.pass();
           return await work();
@@ -61,7 +61,7 @@ function gated(services: Services, gate: Gate): Services {
             ...(writeBatch && {
               writeBatch: (stream, batch) => late(() => writeBatch.call(sink, stream, batch)),
             }),
-            write: (...rows) => late(() => sink.write(...rows)),
+            ...(write && { write: (...rows) => late(() => write.apply(sink, rows)) }),
             checkpoint: (...reached) => late(() => sink.checkpoint(...reached)),
             status: (...ended) => late(() => sink.status(...ended)),
           },

@@ -23,7 +23,9 @@ export default defineDestinationRule({
         { id: integer, text, _svc_job_id: text },
         { name, into, mode, key: ["id"] },
       );
-      for (const fence of [1, 2]) {
+      const forms = await lab.forms();
+      for (const [index, form] of [...forms, ...forms].entries()) {
+        const fence = index + 1;
         const rows = [1, 2, 3].map((index) => ({
           id: fence * 10 + index,
           text: "same",
@@ -32,7 +34,7 @@ export default defineDestinationRule({
         const beganMs = place.now();
         const lines = [...rows, { id: fence * 10 + 4, text: null, _svc_meta: changes }];
         const [location = ""] = await place.run(
-          scriptOf({ owner, fence }, [{ stream, batches: [lines, []] }]),
+          scriptOf({ owner, fence, form }, [{ stream, batches: [lines, []] }]),
         );
         const found = (await place.rows(location)).filter(
           ({ id }) => Math.floor(Number(id) / 10) === fence,
@@ -40,7 +42,7 @@ export default defineDestinationRule({
         if (found.length !== 4)
           report.fail(`${into}: ${found.length} rows of run ${fence} came where 4 were written.`);
         for (const row of found) {
-          const label = `${into}, run ${fence}, row ${row.id}`;
+          const label = `${into}, run ${fence} as ${form}, row ${row.id}`;
           report.checked(label);
           const rowId = String(row._svc_id ?? "");
           if (rowId === "") report.fail(`${label}: _svc_id is empty.`);

@@ -10,7 +10,6 @@ import {
   deletedAtColumn,
   deletesRefusal,
   descriptorOf,
-  isValid,
   ownColumns,
   quoteName,
   requireKeys,
@@ -25,7 +24,6 @@ import { type Column, type TableColumn, toColumn } from "./columns.ts";
 import { openDatabase } from "./database.ts";
 import { working } from "./failures.ts";
 import { batchNeeds } from "./fit.ts";
-import { createLineReader, type LineReader } from "./lines.ts";
 import { widenTexts, widenToRows } from "./load.ts";
 import { openTables } from "./opening.ts";
 import type { DuckdbContext } from "./spec.ts";
@@ -41,7 +39,6 @@ interface KeyStream {
   /** Columns of the key, as wide as those of the table. */
   readonly columns: readonly Column[];
   readonly stage: Stage;
-  readonly readLines: LineReader;
   hasUnreadable: boolean;
 }
 
@@ -99,11 +96,7 @@ function createSink(comparing: Comparing, command: CompareCommand): Sink {
   return {
     lineFormat: "rows",
     async open() {},
-    write: (stream, lines, rowCount) =>
-      working(() => {
-        const batch = at(stream).readLines(lines, rowCount);
-        return take(stream, batch, hasNotes(batch));
-      }),
+    // Only the key is read: a value that did not fit is one of it.
     writeBatch: (stream, { rowCount, columns, notes }) =>
       working(() => take(stream, { rowCount, columns }, notes.length > 0)),
     async checkpoint() {},
@@ -128,11 +121,6 @@ function createSink(comparing: Comparing, command: CompareCommand): Sink {
   };
 }
 
-/** Only the key is read: a value that did not fit is one of it. */
-const hasNotes = ({ meta, rowCount }: StagedBatch) =>
-  meta !== undefined &&
-  Array.from({ length: rowCount }, (_, row) => isValid(meta, row)).includes(true);
-
 async function openKeys(
   { tables, connection }: Comparing,
   ordered: DestinationStream,
@@ -146,8 +134,7 @@ async function openKeys(
     .map(toColumn);
   const table = saved?.generations.current && saved.table;
   if (table) widenToTable(columns, await readColumns(connection, table));
-  const readLines = createLineReader(columns);
-  return { ordered, table, columns, stage, readLines, hasUnreadable: false };
+  return { ordered, table, columns, stage, hasUnreadable: false };
 }
 
 /** Marks or removes what is gone, in one transaction. */

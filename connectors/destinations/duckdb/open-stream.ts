@@ -7,7 +7,6 @@ import {
   type WritePlan,
 } from "svc-connectors/destination";
 import type { Column, TableColumn } from "./columns.ts";
-import type { LineReader } from "./lines.ts";
 import { type MergeColumns, mergeColumns, mergedBy } from "./merge.ts";
 import type { Stage } from "./stage.ts";
 import type { SavedGeneration, SavedTable } from "./state.ts";
@@ -26,7 +25,6 @@ export interface OpenStream {
   seenTypes: TypesByName | undefined;
   readonly merge: MergeColumns | undefined;
   readonly stage: Stage;
-  readonly readLines: LineReader;
   /** Where the rows go: the table that people see, or the one beside it. */
   readonly target: Table;
   /** False until the target is made. */

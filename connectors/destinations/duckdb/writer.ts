@@ -23,7 +23,6 @@ import { abandon, complete } from "./completion.ts";
 import { openDatabase } from "./database.ts";
 import { working } from "./failures.ts";
 import { batchNeeds } from "./fit.ts";
-import { createLineReader } from "./lines.ts";
 import { notesColumn } from "./notes.ts";
 import { generationOf, isFree, mergeOf, type OpenStream } from "./open-stream.ts";
 import { openTables } from "./opening.ts";
@@ -104,11 +103,6 @@ function createSink(writing: Writing): DestinationSink {
       return saved?.generations.current ? shortTableName(saved.table) : "";
     },
     async open() {},
-    write: (stream, lines, rowCount) =>
-      working(async () => {
-        const open = streams.at(stream);
-        await add(open, open.readLines(lines, rowCount));
-      }),
     writeBatch: (stream, { rowCount, columns, notes }) =>
       working(() =>
         add(streams.at(stream), { rowCount, columns, meta: notesColumn(notes, rowCount) }),
@@ -193,7 +187,6 @@ function createOpenStreams(writing: Writing) {
         seenTypes: undefined,
         merge: mergeOf(ordered, plan, columns),
         stage: createStage(stagePath),
-        readLines: createLineReader(columns),
         target: plan.place === "current" ? saved.table : nextTable(saved.table),
         hasTable: base !== undefined,
         hasNewColumns,

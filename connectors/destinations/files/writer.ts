@@ -23,7 +23,6 @@ import { toColumn } from "../duckdb/columns.ts";
 import { openDatabase } from "../duckdb/database.ts";
 import { duckdbFailed } from "../duckdb/failures.ts";
 import { batchNeeds } from "../duckdb/fit.ts";
-import { createLineReader } from "../duckdb/lines.ts";
 import { notesColumn } from "../duckdb/notes.ts";
 import { mergeOf } from "../duckdb/open-stream.ts";
 import { sliceOf } from "../duckdb/slices.ts";
@@ -109,7 +108,6 @@ function createSink(writing: Writing, path: string): DestinationSink {
       columns,
       merge: mergeOf(one, plan, columns),
       stage: createStage(join(dirname(path), randomUUID())),
-      readLines: createLineReader(columns),
       seenTypes: undefined,
       saved: { ...begun.saved, columnNames: columnNames(named, saved.columnNames) },
       rowCount:
@@ -164,8 +162,6 @@ function createSink(writing: Writing, path: string): DestinationSink {
       return saved?.current ? shortTableName({ database: "", ...saved }) : "";
     },
     async open() {},
-    write: (stream, lines, rowCount) =>
-      working(writing, () => add(at(stream), at(stream).readLines(lines, rowCount))),
     writeBatch: (stream, { rowCount, columns, notes }) =>
       working(writing, () =>
         add(at(stream), { rowCount, columns, meta: notesColumn(notes, rowCount) }),

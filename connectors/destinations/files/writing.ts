@@ -13,7 +13,6 @@ import {
 import type { Column } from "../duckdb/columns.ts";
 import type { Database } from "../duckdb/database.ts";
 import { duckdbFailed } from "../duckdb/failures.ts";
-import type { LineReader } from "../duckdb/lines.ts";
 import { type MergeColumns, mergedBy } from "../duckdb/merge.ts";
 import type { Stage } from "../duckdb/stage.ts";
 import type { Manifest, OpenManifest, SavedFiles, SavedTable } from "./manifest.ts";
@@ -41,7 +40,6 @@ export interface OpenStream {
   readonly columns: Column[];
   readonly merge: MergeColumns | undefined;
   readonly stage: Stage;
-  readonly readLines: LineReader;
   /** Types of the table that people see, or of the schema; undefined before the first row. */
   seenTypes: TypesByName | undefined;
   saved: SavedTable;

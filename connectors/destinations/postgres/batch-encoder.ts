@@ -69,7 +69,7 @@ export function createBatchEncoder({
       columns.forEach((column, index) => {
         column.type = types[index] ?? column.type;
       });
-      return { format: "binary", bytes: rows.bytes, types, nulledCount };
+      return { bytes: rows.bytes, types, nulledCount };
     },
   };
 }

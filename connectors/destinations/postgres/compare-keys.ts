@@ -20,7 +20,6 @@ import { type Column, columnsOf } from "./columns.ts";
 import { type Copy, openCopy } from "./copy.ts";
 import { toFailure } from "./failures.ts";
 import { openStreams, type PlannedStream, sessionOf } from "./opening.ts";
-import { createRowEncoder, type RowEncoder } from "./row-encoder.ts";
 import { createRowIds, type RowIds } from "./row-ids.ts";
 import { columnsFor, type Rows } from "./rows.ts";
 import { openSession, type Session } from "./session.ts";
@@ -48,7 +47,6 @@ interface KeyStream {
   readonly table: Table | undefined;
   /** Columns of the key, as wide as those of the table. */
   readonly columns: readonly Column[];
-  readonly encoder: RowEncoder;
   readonly batches: BatchEncoder;
   readonly keyTable: string;
   /** Types of the table of keys. */
@@ -121,18 +119,10 @@ function createSink(comparing: Comparing, planned: ReadonlyMap<string, PlannedSt
   return {
     lineFormat: "rows",
     async open() {},
-    write: (stream, lines, rowCount) =>
-      working(async () => {
-        const keys = at(stream);
-        // Only the key is read: a value that did not fit is one of it.
-        keys.hasUnreadable ||= lines.includes(`"${ownColumns.meta}"`);
-        const bytes = keys.encoder.encode(lines, new Date(ctx.clock.now()).toISOString());
-        const types = keys.columns.map(({ type }) => type);
-        await take(comparing, keys, { format: "text", bytes, types }, rowCount);
-      }),
     writeBatch: (stream, batch) =>
       working(async () => {
         const keys = at(stream);
+        // Only the key is read: a value that did not fit is one of it.
         keys.hasUnreadable ||= batch.notes.length > 0;
         const rows = keys.batches.encode(batch, Math.floor(ctx.clock.now()));
         await take(comparing, keys, rows, batch.rowCount);
@@ -172,7 +162,6 @@ async function openKeys(
     ordered,
     table,
     columns,
-    encoder: createRowEncoder({ columns, jobId, nextId: ids.next }),
     batches: createBatchEncoder({ columns, jobId, ids, server }),
     keyTable: `pg_temp.svc_keys_${tableIndex}`,
     types,
@@ -190,15 +179,14 @@ async function take(
   const { session } = comparing;
   const needed = columnsFor(keys.columns, rows);
   const { copying } = comparing;
-  if (copying && (copying.of !== keys || copying.copy.format !== rows.format))
-    await endCopy(comparing);
+  if (copying && copying.of !== keys) await endCopy(comparing);
   if (needsAlignment(needed, keys.types)) {
     await endCopy(comparing);
     await alignTable(session.client, keys.keyTable, needed, keys.types);
   }
   comparing.copying ??= {
     of: keys,
-    copy: openCopy(session, keys.keyTable, columnList(keys.columns), rows.format),
+    copy: openCopy(session, keys.keyTable, columnList(keys.columns)),
   };
   await comparing.copying.copy.write(rows.bytes);
   keys.keyCount += rowCount;

@@ -14,7 +14,6 @@ import { type Column, columnsOf } from "./columns.ts";
 import type { Merge } from "./merge.ts";
 import { tableType } from "./native-types.ts";
 import type { PlannedStream } from "./opening.ts";
-import { createRowEncoder, type RowEncoder } from "./row-encoder.ts";
 import type { RowIds } from "./row-ids.ts";
 import type { Rows } from "./rows.ts";
 import type { Session } from "./session.ts";
@@ -29,7 +28,6 @@ export interface OpenStream extends Target {
   readonly jobId: string;
   /** The types of the table that people see; of one that is yet to be, those of the schema. */
   readonly seenTypes: TypesByName;
-  readonly encoder: RowEncoder;
   readonly batches: BatchEncoder;
   /**
    * The key of rows that a full refresh gives once more when it goes on after an interruption.
@@ -90,7 +88,6 @@ export async function openStream(
       plan.place === "next" && plan.isResumed && configured.sync_mode === "full_refresh"
         ? keysOf(configured, columns)
         : [],
-    encoder: createRowEncoder({ columns, jobId, nextId: ids.next }),
     batches: createBatchEncoder({ columns, jobId, ids, server }),
     isFree: configured.sync_mode === "full_refresh" && !configured.stream.is_resumable,
     covered: [],

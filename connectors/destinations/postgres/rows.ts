@@ -3,7 +3,6 @@ import type { ColumnType } from "./types.ts";
 
 /** Encoded rows for COPY, and the types of the columns that they were encoded for. */
 export interface Rows {
-  readonly format: "text" | "binary";
   readonly bytes: Buffer;
   readonly types: readonly ColumnType[];
   /** Values that are null because the type of their column has none like them. */

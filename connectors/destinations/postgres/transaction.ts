@@ -138,12 +138,12 @@ export async function beginTransaction(
         // binary values have the width of their column.
         const needed = columnsFor(columns, part);
         const isAligned = !needsAlignment(needed, types);
-        if (!isAligned || copy?.format !== part.format) await endCopy();
         if (!isAligned) {
+          await endCopy();
           await alignTable(client, name, needed, types);
           if (isStaged) await alignTable(client, stageTable, asWritten(needed), stageTypes);
         }
-        copy ??= openCopy(session, goal, list, part.format);
+        copy ??= openCopy(session, goal, list);
         await copy.write(part.bytes);
       }
     },

@@ -1,9 +1,4 @@
-/**
- * The types of columns, which of them holds which value, and how a value is written for COPY.
- * Nothing is rounded.
- */
-import { rawJson } from "svc-connectors";
-import { toDate, toTimestamp, toTimestamptz } from "./timestamps.ts";
+/** The types of columns, and which of them holds the values of which. Nothing is rounded. */
 
 /** SQL types of data columns, as format_type() names them. */
 export const columnTypes = [
@@ -24,81 +19,11 @@ export const columnTypes = [
 ] as const;
 export type ColumnType = (typeof columnTypes)[number];
 
-/**
- * The text of a value as the type reads it, before COPY's escapes; undefined when the type cannot
- * hold the value. Never null.
- */
-export type ValueWriter = (value: unknown) => string | undefined;
-
-/** One writer a type. `text` and `jsonb` give text that may need cleaning: see row-encoder.ts. */
-export const valueWriters: Readonly<Record<ColumnType, ValueWriter>> = {
-  boolean: (value) => (value === true ? "true" : value === false ? "false" : undefined),
-  smallint: (value) => integerText(value, 16),
-  integer: (value) => integerText(value, 32),
-  bigint: (value) => integerText(value, 64),
-  numeric: (value) => {
-    if (typeof value === "number") return Number.isFinite(value) ? String(value) : undefined;
-    if (typeof value === "bigint") return fittingNumber(String(value));
-    return isRawNumber(value) ? fittingNumber(value.rawJSON) : undefined;
-  },
-  "double precision": (value) => {
-    if (typeof value === "number") return Number.isFinite(value) ? numberText(value) : undefined;
-    // A double beyond 2^53 is written with as many digits as tell it from its neighbours.
-    return typeof value === "bigint" && String(Number(value)) === String(value)
-      ? String(value)
-      : undefined;
-  },
-  "timestamp with time zone": (value) =>
-    typeof value === "string" ? toTimestamptz(value) : undefined,
-  "timestamp without time zone": (value) =>
-    typeof value === "string" ? toTimestamp(value) : undefined,
-  date: (value) => (typeof value === "string" ? toDate(value) : undefined),
-  "time without time zone": (value) => textOfForm(value, timeForm),
-  uuid: (value) => textOfForm(value, uuidForm),
-  /** Hexadecimal, with the backslash that COPY wants. */
-  bytea: (value) => {
-    const base64 = textOfForm(value, base64Form);
-    return base64 === undefined
-      ? undefined
-      : `\\\\x${Buffer.from(base64, "base64").toString("hex")}`;
-  },
-  text: (value) => {
-    if (typeof value === "string") return value;
-    if (typeof value === "number") return numberText(value);
-    return jsonText(value);
-  },
-  jsonb: (value) => {
-    if (typeof value !== "object") return jsonText(value);
-    return hasEndlessNumber(value) ? undefined : jsonText(value);
-  },
-};
-
-function integerText(value: unknown, bits: number): string | undefined {
-  if (typeof value === "number")
-    return Number.isSafeInteger(value) && Math.abs(value) < 2 ** (bits - 1)
-      ? String(value)
-      : undefined;
-  return typeof value === "bigint" && BigInt.asIntN(bits, value) === value
-    ? String(value)
-    : undefined;
-}
-
-const textOfForm = (value: unknown, form: RegExp) =>
-  typeof value === "string" && form.test(value) ? value : undefined;
-const timeForm = /^(?:(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?|24:00:00)$/;
 export const uuidForm = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 export const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Whole numbers, each holds those before it. */
 export const integerTypes: readonly ColumnType[] = ["smallint", "integer", "bigint", "numeric"];
-
-/** The next type that holds all values of `type` and may hold `value` as well. */
-export function widerType(type: ColumnType, value: unknown): ColumnType {
-  const isNumber = typeof value === "number" || typeof value === "bigint" || isRawNumber(value);
-  if (!isNumber) return "text";
-  if (type === "double precision") return "numeric";
-  return integerTypes[integerTypes.indexOf(type) + 1 || integerTypes.length] ?? "text";
-}
 
 /** A type that holds the values of both. */
 export function commonType(one: ColumnType, other: ColumnType): ColumnType {
@@ -137,8 +62,6 @@ function isRawNumber(value: unknown): value is RawNumber {
   );
 }
 
-const numberText = (value: number) => (Object.is(value, -0) ? "-0" : String(value));
-
 /**
  * PostgreSQL's numeric has at most 131,072 digits before and 16,383 after the point. This is well
  * within.
@@ -156,21 +79,6 @@ export function hasEndlessNumber(value: unknown): boolean {
   if (isRawNumber(value)) return fittingNumber(value.rawJSON) === undefined;
   for (const key in value)
     if (hasEndlessNumber((value as { readonly [key: string]: unknown })[key])) return true;
-  return false;
-}
-
-function jsonText(value: unknown): string {
-  return JSON.stringify(value, hasBigint(value) ? exactly : undefined);
-}
-
-const exactly = (_: string, value: unknown) =>
-  typeof value === "bigint" ? rawJson(String(value)) : value;
-
-function hasBigint(value: unknown): boolean {
-  if (typeof value === "bigint") return true;
-  if (typeof value !== "object" || value === null) return false;
-  for (const key in value)
-    if (hasBigint((value as { readonly [key: string]: unknown })[key])) return true;
   return false;
 }
 

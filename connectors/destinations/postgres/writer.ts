@@ -152,13 +152,6 @@ function createSink(first: Writing, planned: ReadonlyMap<string, PlannedStream>)
       return saved?.generations.current ? tableName(saved.table) : "";
     },
     open: async () => {},
-    write: (stream, lines, rowCount) =>
-      working(async () => {
-        const { writing, open } = openAt(stream);
-        if (rowCount === 0) return;
-        const nowMs = advanceIds();
-        await gather(writing, open, encodeLines(open, lines, nowMs), rowCount);
-      }),
     writeBatch: (stream, batch) =>
       working(async () => {
         const { writing, open } = openAt(stream);
@@ -193,11 +186,6 @@ function createSink(first: Writing, planned: ReadonlyMap<string, PlannedStream>)
 interface StreamWriting {
   readonly writing: Writing;
   readonly open: OpenStream;
-}
-
-function encodeLines({ encoder, columns }: OpenStream, lines: Buffer, nowMs: number): Rows {
-  const bytes = encoder.encode(lines, new Date(nowMs).toISOString());
-  return { format: "text", bytes, types: columns.map(({ type }) => type) };
 }
 
 /** Takes encoded rows; many of them go to the server. */

@@ -1,4 +1,5 @@
 /** The destination through the host, into a store that proves signatures and takes conditions. */
+
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,6 +11,7 @@ import {
   type JsonValue,
 } from "svc-connectors/host";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { takingLines } from "../../../fixtures/taking-lines.ts";
 import { describeStream } from "../../../tests/destination-behaviour.ts";
 import { type S3Server, s3Host, startS3 } from "../../../tests/s3-server.ts";
 
@@ -56,7 +58,7 @@ async function open(fence: number) {
 async function put(opened: Awaited<ReturnType<typeof open>>, ids: readonly number[], note: string) {
   const lines = ids.map((id) => `${JSON.stringify({ id, note })}\n`).join("");
   await opened.sink.status(name, "started");
-  await opened.sink.write(name, Buffer.from(lines), ids.length);
+  await takingLines(opened.sink, [stream.configured]).write(name, Buffer.from(lines), ids.length);
   await opened.sink.checkpoint(name, { note }, ids.length);
 }
 async function rows(sql: string): Promise<readonly (readonly JsonValue[])[]> {
