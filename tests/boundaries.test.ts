@@ -256,6 +256,27 @@ describe("layers", () => {
   }
 });
 
+test("no entry of the host imports the untrusted side", () => {
+  const ofSandbox = /^runtime\/(?:worker|manifest|protocol|database)\//;
+  const entries = readdirSync(`${root}runtime`).filter((name) => name.endsWith(".ts"));
+  expect(entries).toContain("host.ts");
+  const crossing = entries
+    .filter((name) => !/^(?:author|database-author)\.ts$/.test(name))
+    .flatMap((name) => {
+      const source = readFileSync(`${root}runtime/${name}`, "utf8");
+      return [...source.matchAll(/(?:\bfrom|\bimport\(?)\s*["'](\.[^"']+)["']/g)]
+        .map(([, specifier = ""]) => `runtime/${specifier.slice(2)}`)
+        .filter((target) => ofSandbox.test(target) && !typesOnly(source, target));
+    });
+  expect(crossing).toEqual([]);
+});
+
+/** What is erased runs nowhere. */
+const typesOnly = (source: string, target: string) =>
+  new RegExp(
+    `(?:import|export) type [^;]*["']\\./${target.slice("runtime/".length).replaceAll(".", "\\.")}["']`,
+  ).test(source);
+
 describe("import rules", () => {
   const imports = [
     ...importsOf("runtime"),

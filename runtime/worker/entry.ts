@@ -3,6 +3,7 @@
  * serves one run on descriptor 3.
  */
 import { type Channel, channel, subscribe } from "node:diagnostics_channel";
+import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { Socket, type SocketConstructorOpts } from "node:net";
 import os from "node:os";
@@ -52,23 +53,47 @@ const exit = process.exit.bind(process);
  * all.
  */
 let deniedCount = 0;
+let isListening = false;
 const permissionChannels = ["fs", "net", "child", "worker", "addon", "wasi", "inspector", "ffi"];
 for (const name of permissionChannels) {
   subscribe(`node:permission-model:${name}`, (message) =>
     reportDenied(deniedResource(message as object)),
   );
 }
-// A connector could empty the lists of those who listen, or have another function publish. It shares
-// this realm all the same: what it hides otherwise is refused, and unseen.
-for (const name of permissionChannels) {
-  const heard = channel(`node:permission-model:${name}`) as Channel & { _subscribers?: unknown[] };
-  for (const own of ["publish", "hasSubscribers"] as const)
-    Object.defineProperty(heard, own, { value: heard[own] });
+for (const name of permissionChannels) keepListening(name);
+isListening = true;
+
+/**
+ * A connector could empty the list of those who listen, or have another function publish. It shares
+ * this realm all the same: what it hides otherwise is refused, and unseen.
+ */
+function keepListening(name: string): void {
+  // Node writes its number of the channel at the first refusal, which this is.
+  process.permission?.has(name === "fs" ? "fs.write" : name);
+  const heard = channel(`node:permission-model:${name}`) as Channel & Listening;
+  for (const own of ["publish", "hasSubscribers", "_subscribers", "_stores"] as const)
+    Object.defineProperty(heard, own, { value: heard[own], writable: false, configurable: false });
   if (heard._subscribers) Object.freeze(heard._subscribers);
-  Object.freeze(heard);
+  if (heard._index !== undefined)
+    Object.defineProperty(heard, "_index", { writable: false, configurable: false });
+  Object.preventExtensions(heard);
 }
+/** Node's own loader hands a cache of its own besides. */
+function encodingOf(options: unknown): BufferEncoding {
+  const given =
+    typeof options === "object" ? (options as { encoding?: unknown } | null) : undefined;
+  return ((given ? given.encoding : options) ?? "utf8") as BufferEncoding;
+}
+
+/** Properties of a channel that Node's types leave out. */
+interface Listening {
+  readonly _subscribers?: unknown[];
+  readonly _stores?: unknown;
+  readonly _index?: number;
+}
+
 function reportDenied(resource: string): void {
-  if (deniedCount++ < 100) writer.sendJson(frameKind.denied, 0, { resource });
+  if (isListening && deniedCount++ < 100) writer.sendJson(frameKind.denied, 0, { resource });
 }
 for (const name of Object.keys(process.env)) delete process.env[name]; // bubblewrap leaves PWD
 for (const name of reachOutside) {
@@ -91,6 +116,19 @@ for (const name of ["setFlagsFromString", "startCpuProfile", "startHeapProfile"]
     writable: false,
   });
 }
+// That of Node asks for each folder on the way, whether it may be read or not, and so tells which are
+// there. The resolver of modules still does (docs/security.md).
+const { native } = fs.realpathSync;
+fs.realpathSync = Object.assign(
+  ((path, options) => native(path, encodingOf(options))) as typeof native,
+  { native },
+) as typeof fs.realpathSync;
+const asked = fs.realpath.native;
+fs.realpath = Object.assign(
+  ((path: fs.PathLike, ...rest: [unknown, unknown?]) =>
+    asked(path, encodingOf(rest.length > 1 ? rest[0] : undefined), rest.at(-1) as never)) as never,
+  { native: asked },
+) as typeof fs.realpath;
 provideOwnPackage();
 syncBuiltinESMExports();
 
