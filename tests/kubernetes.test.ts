@@ -112,3 +112,32 @@ test("services, budgets and policies choose pods that there are, by ports that t
     expect(pod?.ports).toEqual(expect.arrayContaining(ports));
   }
 });
+
+test("a worker asks for the disk that rows on their way and merges take, within its limit", () => {
+  const [worker] = podOf("svc-worker").containers;
+  const gib = (text: string) => Number(/^(\d+)Gi$/.exec(text)?.[1]);
+  const { requests, limits } = worker.resources;
+  // docs/operating.md: a gigabyte a job, of jobs.concurrency jobs.
+  expect(gib(requests["ephemeral-storage"])).toBeGreaterThanOrEqual(2);
+  expect(gib(limits["ephemeral-storage"])).toBeGreaterThan(gib(requests["ephemeral-storage"]));
+});
+
+test("kustomization.yaml names files that there are, images that pods have, and settings that pods mount", async () => {
+  const { resources: files, configMapGenerator, images } = kustomization;
+  for (const name of files as string[]) expect(await read(name)).not.toBe("");
+  for (const { files: own } of configMapGenerator)
+    for (const name of own as string[]) expect(await read(name)).not.toBe("");
+  const pods = ["svc-server", "svc-worker"].map(podOf);
+  const used = pods.flatMap(({ containers, initContainers }) =>
+    [...containers, ...initContainers].map(({ image }: { image: string }) => image),
+  );
+  const named = (images as { name: string }[]).map(({ name }) => name);
+  expect([...new Set(used)].sort()).toEqual(named.sort());
+  // A key that is no setting of kustomize stops it.
+  expect(Object.keys(kustomization).sort()).toEqual(
+    ["apiVersion", "configMapGenerator", "images", "kind", "resources"].sort(),
+  );
+  // It refuses two resources of one kind and name.
+  const ids = resources.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+  expect(new Set(ids).size).toBe(ids.length);
+});
