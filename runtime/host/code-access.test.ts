@@ -158,3 +158,12 @@ test("a file whose name would work as a wildcard is refused", async () => {
   await writeFile(join(folder, "connector/*.js"), "");
   expect(access).toThrow(invalid);
 });
+
+test("a folder with more files than a connector has is refused, and not looked through to its end", async () => {
+  const data = join(folder, "connector/data");
+  await mkdir(data);
+  const names = Array.from({ length: 20_001 }, (_, index) => join(data, `${index}.json`));
+  for (let from = 0; from < names.length; from += 500)
+    await Promise.all(names.slice(from, from + 500).map((name) => writeFile(name, "")));
+  expect(access).toThrow(invalid);
+});

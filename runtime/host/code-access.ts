@@ -3,7 +3,15 @@
  * their installed packages, nothing else. Files beside the code that are not code (configs,
  * fixtures, .env) stay unreadable.
  */
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import {
+  type Dirent,
+  existsSync,
+  lstatSync,
+  opendirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+} from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ConnectorError } from "../contract/errors.ts";
@@ -14,6 +22,8 @@ import { sandboxCode } from "./sandbox-code.ts";
 
 const codeExtensions = new Set([".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".wasm"]);
 const maxCodeFiles = 5_000;
+/** Of all kinds: the host waits while they are looked through, some 50 ms for these. */
+const maxEntries = 20_000;
 
 /**
  * Paths for `--allow-fs-read`; folders end with a separator.
@@ -130,10 +140,26 @@ function refuseTooMany(found: readonly string[], what: string): void {
     });
 }
 
+/** One by one: a folder may have more than there is time to read. */
+function* entriesOf(path: string): Generator<Dirent, void, undefined> {
+  const folder = opendirSync(path, { bufferSize: 256 });
+  try {
+    for (let entry = folder.readSync(); entry; entry = folder.readSync()) yield entry;
+  } finally {
+    folder.closeSync();
+  }
+}
+
 function codeFiles(root: string): string[] {
   const found: string[] = [];
+  let seen = 0;
   const visit = (folder: string) => {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    for (const entry of entriesOf(folder)) {
+      if (++seen > maxEntries)
+        throw new ConnectorError("CONNECTOR_INVALID", {
+          path: "module",
+          problem: `has more than ${maxEntries} files and folders beside it`,
+        });
       if (entry.name === "node_modules" || entry.name.startsWith(".")) continue;
       const path = join(folder, entry.name);
       refuseWildcard(path);
