@@ -139,6 +139,9 @@ export function parseTime(text: string | undefined): ParsedTime | undefined {
   return Number.isNaN(ms) ? undefined : { ms: ms + finer, unit: "text" };
 }
 
+/** Of `filterText`: whether it has two bounds. */
+export const isWindow = (text: string) => text.includes("..");
+
 /**
  * The rows that a request with these parameters is given. One whose field is missing, or no time, as
  * a provider gives it that has changed its form, is as new as it was.

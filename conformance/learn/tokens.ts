@@ -3,6 +3,7 @@
  * recorded.
  */
 import type { ProviderRow } from "../contract/learned.ts";
+import { isWindow } from "./filter.ts";
 import { type ListingContext, type PagePosition, relocate } from "./positions.ts";
 
 export interface RecordedToken {
@@ -42,6 +43,10 @@ export function createTokens(
   const byPosition = new Map(
     recorded.map(({ filter, start, text }) => [`${start} ${filter}`, text] as const).reverse(),
   );
+  // In another window of time, those of the same place in a recorded one: they look the same.
+  const byStart = new Map(recorded.map(({ start, text }) => [start, text] as const).reverse());
+  const recordedAt = (start: number, filter: string) =>
+    byPosition.get(`${start} ${filter}`) ?? (isWindow(filter) ? byStart.get(start) : undefined);
   const given = new Map<
     string,
     { readonly rows: readonly ProviderRow[]; readonly position: PagePosition }
@@ -50,7 +55,7 @@ export function createTokens(
 
   const write = ({ start, skipped }: PagePosition, { filter }: Pick<ListingContext, "filter">) =>
     change(
-      (skipped === 0 ? byPosition.get(`${start} ${filter}`) : undefined) ??
+      (skipped === 0 ? recordedAt(start, filter) : undefined) ??
         make(start + skipped * skippedStep),
     );
 

@@ -58,7 +58,7 @@ function manyRows(column: CursorColumn, count: number) {
   const { rows } = column.listing;
   const newest = latest(rows.map((row) => cursorOf(row, column)));
   const moment = momentOf(newest);
-  const step = moment?.kind === "time" ? 1_000 : 1;
+  const step = moment?.kind === "time" ? stepOf(column, count) : 1;
   const isDescending = directionOf(column) === "descending";
   return Array.from({ length: count }, (_, at) => {
     const model = rows[at % rows.length] ?? {};
@@ -69,6 +69,16 @@ function manyRows(column: CursorColumn, count: number) {
       writeLike(newest, (moment?.value ?? 0) - before * step),
     );
   });
+}
+
+/**
+ * Milliseconds from row to row. A connector that reads by windows of time has rows in each of those
+ * that were recorded: in one window alone it could not write a state.
+ */
+function stepOf(column: CursorColumn, count: number): number {
+  const times = column.listing.rows.flatMap((row) => momentOf(cursorOf(row, column))?.value ?? []);
+  const spanMs = Math.max(...times) - Math.min(...times);
+  return column.listing.filter?.upper ? Math.max(1, Math.floor(spanMs / count)) : 1_000;
 }
 
 /** The setting that says how many rows are asked for: its value is the page size. */

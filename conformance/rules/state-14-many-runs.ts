@@ -2,9 +2,11 @@ import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evi
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { describeDifference } from "../derive/rows/rows.ts";
-import { noIncrementalStream, stateText } from "../derive/sweeps/reads.ts";
+import { incrementalStreams, noIncrementalStream, stateText } from "../derive/sweeps/reads.ts";
 import { growthOf } from "./state-14.growth.ts";
 import { lives } from "./state-14.lives.ts";
+import { reportNewParent } from "./state-14.new-parent-report.ts";
+import { readNewParent } from "./state-14.new-parents.ts";
 
 export default defineRule({
   id: "STATE-14",
@@ -29,6 +31,10 @@ export default defineRule({
   async run(lab, report) {
     const { lives: found, untried } = await lives(lab);
     for (const reason of untried) report.untried(reason);
+    for (const stream of incrementalStreams(lab)) {
+      const read = await readNewParent(lab, stream, "whole");
+      if (read !== undefined) reportNewParent(report, stream, read);
+    }
     for (const life of found) {
       report.checked(life.name);
       const grown = growthOf(life);

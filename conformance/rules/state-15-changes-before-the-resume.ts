@@ -1,7 +1,9 @@
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { missingText } from "../derive/sweeps/pages.ts";
-import { resumableStreams, stateText } from "../derive/sweeps/reads.ts";
+import { incrementalStreams, resumableStreams, stateText } from "../derive/sweeps/reads.ts";
+import { reportNewParent } from "./state-14.new-parent-report.ts";
+import { readNewParent } from "./state-14.new-parents.ts";
 import { resumedReads } from "./state-15.changes-between.ts";
 
 export default defineRule({
@@ -23,6 +25,10 @@ export default defineRule({
       : "no read writes a state in the midst of a listing whose rows are known by their keys";
   },
   async run(lab, report) {
+    for (const stream of incrementalStreams(lab)) {
+      const read = await readNewParent(lab, stream, "cut");
+      if (read !== undefined) reportNewParent(report, stream, read);
+    }
     for (const { name, first, resumed, state, isWhole, missing } of await resumedReads(lab)) {
       if (isWhole) report.checked(name);
       else report.untried(`${name}: the resumed read fails`);
