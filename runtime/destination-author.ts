@@ -93,5 +93,6 @@ export {
   planWrite,
   type WritePlan,
 } from "./destination/plan.ts";
+export { renameWhole } from "./destination/whole-files.ts";
 export { maxNotesPerRow, noteOf } from "./wire/row-notes.ts";
 export { isZero, withoutEnd } from "./wire/without-end.ts";

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { missedInColumns } from "../../fixtures/redacted-forms.ts";
 import { createScanner } from "./scanner.ts";
 import { insideJson, minSecretCharacters, secretViews } from "./secret-views.ts";
+import { createSecretRegistry } from "./secrets.ts";
 
 const plainCanary = "q7Zt3LmX9aRk2VwB8nYc5HdJ4sPf6GxT1uKeQ0iNoMrWb";
 const hardCanary = 'Ab"3\\x/9+K=7&m%Q2\nz5é8Tr"Wd\\4/Lp+6=Yh&1%Vc0\néJ';
@@ -31,22 +33,24 @@ describe.each([
   });
 
   test("is found by any run of ten of its characters, in every view", () => {
-    const characters = [...canary];
-    let windows = 0;
-    const missed: string[] = [];
-    for (let start = 0; start + minSecretCharacters <= characters.length; start++) {
-      const piece = characters.slice(start, start + minSecretCharacters).join("");
-      const before = characters.slice(0, start).join("");
-      for (const [index, view] of secretViews(canary).entries()) {
-        const run = pieceOfView(view.bytes, view.name, before, piece, index);
-        if (run === undefined) continue;
-        windows++;
-        const data = Buffer.concat([filler(windows % 11), run, filler(5)]);
-        if (!scanner.holds(data)) missed.push(`${view.name} from ${start}`);
-      }
-    }
+    const runs = runsOfViews(canary);
+    const missed = runs
+      .filter(({ run }, at) => !scanner.holds(Buffer.concat([filler(at % 11), run, filler(5)])))
+      .map(({ name }) => name);
     expect(missed).toEqual([]);
-    expect(windows).toBeGreaterThan(1_000);
+    expect(runs.length).toBeGreaterThan(1_000);
+  });
+
+  test("is found by any run of ten of its characters, in every view, as a value of a column", () => {
+    const registry = createSecretRegistry();
+    registry.add(canary);
+    const runs = runsOfViews(canary);
+    expect(runs.length).toBeGreaterThan(1_000);
+    for (const [form, missed] of missedInColumns(
+      registry,
+      runs.map(({ run }) => run),
+    ))
+      expect([form, missed.map((index) => runs[index]?.name)]).toEqual([form, []]);
   });
 
   test("is found by any run of a view's minimum, exactly from its start to its end", () => {
@@ -172,6 +176,21 @@ function differentBytes(run: Uint8Array): number {
 
 function hexEscaped(text: string): string {
   return [...Buffer.from(text)].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
+}
+
+/** What each view has of each ten characters in a row. */
+function runsOfViews(canary: string): { readonly name: string; readonly run: Uint8Array }[] {
+  const characters = [...canary];
+  const runs: { name: string; run: Uint8Array }[] = [];
+  for (let start = 0; start + minSecretCharacters <= characters.length; start++) {
+    const piece = characters.slice(start, start + minSecretCharacters).join("");
+    const before = characters.slice(0, start).join("");
+    for (const [index, view] of secretViews(canary).entries()) {
+      const run = pieceOfView(view.bytes, view.name, before, piece, index);
+      if (run) runs.push({ name: `${view.name} from ${start}`, run });
+    }
+  }
+  return runs;
 }
 
 /**

@@ -1,8 +1,9 @@
-import { open, readFile, rename, stat, truncate } from "node:fs/promises";
+import { readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { StreamDescriptor } from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { Generation } from "../destination/plan.ts";
+import { renameWhole } from "../destination/whole-files.ts";
 
 /** A generation in a file, of which the first `byteCount` bytes count. */
 export interface SavedFile extends Generation {
@@ -61,15 +62,8 @@ const isSavedStream = (saved: SavedStream) =>
 /** Replaces the state file in one step: after a crash it is the old one or the new one. */
 export async function writeSavedOutput(directory: string, saved: SavedOutput): Promise<void> {
   const path = join(directory, stateFileName);
-  const file = await open(`${path}.tmp`, "w");
-  try {
-    await file.writeFile(JSON.stringify(saved));
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(`${path}.tmp`, path);
-  await syncFolder(directory);
+  await writeFile(`${path}.tmp`, JSON.stringify(saved));
+  await renameWhole(`${path}.tmp`, path);
 }
 
 /**
@@ -99,15 +93,6 @@ async function cutBack(path: string, saved: SavedFile | undefined): Promise<bool
   if (size === undefined || size < saved.byteCount) return false;
   if (size > saved.byteCount) await truncate(path, saved.byteCount);
   return true;
-}
-
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
 
 export const isMissing = (error: unknown) =>

@@ -1,4 +1,4 @@
-import { lstat, mkdir, rename } from "node:fs/promises";
+import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type ConfiguredStream,
@@ -11,6 +11,7 @@ import { ConnectorError } from "../contract/errors.ts";
 import { writing } from "../destination/failures.ts";
 import { createCommitPace } from "../destination/pace.ts";
 import { planWrite } from "../destination/plan.ts";
+import { renameWhole } from "../destination/whole-files.ts";
 import {
   isMissing,
   newFolderName,
@@ -92,7 +93,7 @@ export async function openJsonlOutput(
     }
     await writeSavedOutput(directory, output);
     for (const saved of toMove.splice(0)) {
-      await rename(join(directory, newFolderName, saved.file), join(directory, saved.file));
+      await renameWhole(join(directory, newFolderName, saved.file), join(directory, saved.file));
       delete saved.isMoving;
     }
     pace.committed();

@@ -5,6 +5,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { RecordBatchReader, tableFromIPC } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { columnOf } from "../../fixtures/batches.ts";
+import { syncsOf } from "../../fixtures/syncs.ts";
 import { takingLines } from "../../fixtures/taking-lines.ts";
 import type { ConfiguredStream } from "../contract/catalog.ts";
 import type { SyncMode } from "../contract/stream.ts";
@@ -131,6 +132,17 @@ test("an Arrow file has the types of the schema, and can be read from front to b
 });
 
 describe.each(tableFormats)("%s files", (format) => {
+  test.skipIf(process.platform !== "linux")(
+    "a file and its name are on the disk when it is told of",
+    async () => {
+      const folder = newFolder();
+      const path = join(folder, `things.${format}`);
+      const syncs = await syncsOf(path, () => run(folder, format, "full_refresh", 1));
+      expect(syncs).toContainEqual([expect.stringMatching(new RegExp(`\\.${format}$`)), false]);
+      expect(syncs.at(-1)).toEqual([folder, true]);
+    },
+  );
+
   test("a full refresh replaces the file when it is complete, and not before", async () => {
     const folder = newFolder();
     await run(folder, format, "full_refresh", 1, 2);

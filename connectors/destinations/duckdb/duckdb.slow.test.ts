@@ -229,7 +229,7 @@ test("another process is told that the file is busy, while this one goes on", as
   );
 });
 
-test("a table of 200 columns takes tens of thousands of rows within DuckDB's memory, as columns and as lines", async () => {
+test("a table of 200 columns takes tens of thousands of rows within DuckDB's memory", async () => {
   const path = join(folder, "wide.duckdb");
   const rowCount = 2_048;
   const types = ["integer", "number", "string"] as const;

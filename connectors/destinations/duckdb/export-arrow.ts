@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { quoteName } from "svc-connectors/destination";
+import { quoteName, renameWhole } from "svc-connectors/destination";
 import { openDatabase } from "./database.ts";
 import { working } from "./failures.ts";
 import { fitsDecimal, fitsNanoseconds } from "./room.ts";
@@ -19,10 +19,11 @@ export async function exportArrow(path: string, table: string, file: string): Pr
   const part = join(database.stageFolder, `${randomUUID()}.arrow`);
   try {
     await working(async () => {
-      await using handle = await open(part, "wx", 0o666);
-      for await (const bytes of arrowFile(connection, table)) await handle.writeFile(bytes);
-      await handle.datasync();
-      await rename(part, file);
+      {
+        await using handle = await open(part, "wx", 0o666);
+        for await (const bytes of arrowFile(connection, table)) await handle.writeFile(bytes);
+      }
+      await renameWhole(part, file);
     });
   } finally {
     connection.closeSync();

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { rename, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { quoteName, quoteText } from "svc-connectors/destination";
+import { quoteName, quoteText, renameWhole } from "svc-connectors/destination";
 import { openDatabase } from "./database.ts";
 import { working } from "./failures.ts";
 import { intervalTextSql } from "./intervals.ts";
@@ -26,7 +26,7 @@ export async function exportParquet(path: string, table: string, file: string): 
       await connection.run(
         `COPY (SELECT ${list} FROM ${table}) TO ${quoteText(part)} (FORMAT parquet, COMPRESSION zstd)`,
       );
-      await rename(part, file);
+      await renameWhole(part, file);
     });
   } finally {
     connection.closeSync();

@@ -1,20 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
-import {
-  copyFile,
-  link,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  rmdir,
-} from "node:fs/promises";
+import { copyFile, link, mkdir, readdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { ConnectorError } from "svc-connectors";
-import { type ObjectStore, outputFailed } from "svc-connectors/destination";
+import { type ObjectStore, outputFailed, renameWhole } from "svc-connectors/destination";
 
 /** Beside nothing that people look for; a folder of the destination's own. */
 const lockPath = "_svc/lock";
@@ -45,20 +35,17 @@ export function createFolderStore(root: string): ObjectStore {
         if ((await read(path))?.tag !== tag) return undefined;
         const draft = `${file}.${randomUUID()}`;
         try {
-          await writeWhole(draft, bytes);
-          await rename(draft, file);
+          await writeFile(draft, bytes, { flag: "wx", mode: 0o600 });
+          await renameWhole(draft, file);
         } finally {
           await rm(draft, { force: true });
         }
-        await syncFolder(dirname(file));
         return createHash("sha256").update(bytes).digest("hex");
       }),
     put: (file, path) =>
       safely(async () => {
         await makeFolder(dirname(at(path)));
-        await sync(file);
-        await rename(file, at(path));
-        await syncFolder(dirname(at(path)));
+        await renameWhole(file, at(path));
       }),
     fetch: (path, file) =>
       safely(async () => {
@@ -94,20 +81,6 @@ const ifMissing = (error: unknown) => {
 };
 
 const makeFolder = (path: string) => mkdir(path, { recursive: true, mode: 0o700 });
-
-async function writeWhole(path: string, bytes: Buffer): Promise<void> {
-  await using file = await open(path, "wx", 0o600);
-  await file.writeFile(bytes);
-  await file.sync();
-}
-
-async function sync(path: string): Promise<void> {
-  await using file = await open(path, "r");
-  await file.sync();
-}
-
-/** The names in a folder outlive a power cut too. */
-const syncFolder = sync;
 
 /** Keeps other processes off, and ends with this one. */
 async function lock(path: string): Promise<Disposable> {
