@@ -1,6 +1,7 @@
 import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
+import { cursorColumn } from "../derive/rows/cursors.ts";
 import { reportsSkip } from "../derive/rows/losses.ts";
 import { givenKeys, type RowKey, rowKeyOf } from "../derive/rows/page-rows.ts";
 import {
@@ -23,7 +24,7 @@ export default defineRule({
   since: "0.1.0",
   title:
     "Rows that are there before and after a read are in it, though others are added or deleted between its pages; in a database, between its statements, and each row is of one moment.",
-  why: "Live accounts change while they are read. Tokens keep their place; numbered pages and offsets move: an added row shows another one twice, which is no loss, unless the connector takes it for the end. A deleted row pulls one back onto a page that was read: only a total that falls from page to page tells of it, so that the rule asks it where the answers state one, and of tokens and links.",
+  why: "Live accounts change while they are read. Tokens keep their place; numbered pages and offsets move: an added row shows another one twice, which is no loss, unless the connector takes it for the end. A deleted row pulls one back onto a page that was read: only a total that falls from page to page tells of it, so that the rule asks it where the answers state one, and of tokens and links. Where the oldest rows come first, one that changes goes to the end and does the same, and no total tells of it.",
   fix: "Of a database, read from one snapshot (REPEATABLE READ), or page by the last key and take a row by one statement. Go on behind a row that was seen before; write it again rather than stop. Take the number of pages from the newest answer. When the total falls, step back as many rows as are gone, or begin anew. Keep to the provider's tokens. If rows may be lost, say so: capabilities: { loses_on_mutation: true } in conformance.yaml.",
   good: "if (page.total < total) number = 0; // rows have moved to pages that were read: all of them again",
   bad: "if (seen.has(row.id)) return; // 'we know the rest'",
@@ -45,8 +46,10 @@ export default defineRule({
         );
         continue;
       }
-      for (const reason of unseenEdits(lab, read, key)) report.untried(`${read.name}: ${reason}`);
-      for (const mutation of mutationsOf(lab, read, key))
+      const column = await cursorColumn(lab, read.stream);
+      for (const reason of unseenEdits(lab, read, key, column))
+        report.untried(`${read.name}: ${reason}`);
+      for (const mutation of mutationsOf(lab, read, key, column))
         await tryMutation(lab, report, read, key, mutation);
     }
   },

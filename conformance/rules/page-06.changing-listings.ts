@@ -1,6 +1,8 @@
 /** Listings that change while they are read, at the borders of their pages. */
 import type { Lab } from "../contract/lab.ts";
 import type { Listing, ProviderChanges, ProviderRow } from "../contract/learned.ts";
+import { type CursorColumn, cursorOf, directionOf, withCursor } from "../derive/rows/cursors.ts";
+import { latest } from "../derive/rows/moments.ts";
 import { expectedKeys, type RowKey, resized } from "../derive/rows/page-rows.ts";
 import { statesTotal } from "../derive/rows/totals.ts";
 import { handsOutTokens, informativeListings, type PagedRead } from "../derive/sweeps/pages.ts";
@@ -23,6 +25,7 @@ interface Moment {
   readonly pageSize: number;
   /** Rows of the pages that were given. */
   readonly readCount: number;
+  readonly column: CursorColumn | undefined;
 }
 
 /** Paging information in the answers of a listing. */
@@ -31,6 +34,8 @@ interface Signs {
   readonly total: boolean;
   /** That more pages follow, by any word: a page that repeats another one is not the end then. */
   readonly more: boolean;
+  /** The oldest rows come first, so that one that changes goes to the end. */
+  readonly moves: boolean;
 }
 
 interface Edit {
@@ -41,6 +46,10 @@ interface Edit {
    * page that was read pulls another one onto it: only a total that falls tells of that.
    */
   isSeen(by: Signs): boolean;
+  /** Whether it can happen there at all. Default: always. */
+  happens?(by: Signs): boolean;
+  /** Why it is not tried where it is not seen. */
+  readonly unseen?: string;
 }
 
 const edits: readonly Edit[] = [
@@ -73,6 +82,18 @@ const edits: readonly Edit[] = [
     name: "as many rows as a page holds are deleted from the front",
     edit: (rows, { pageSize }) => rows.slice(pageSize),
     isSeen: ({ tokens, total }) => !tokens && total,
+  },
+  {
+    name: "a row of the first page changes and goes to the end",
+    edit: ([first, ...rows], { column }) =>
+      first === undefined || column === undefined
+        ? rows
+        : [...rows, withCursor(first, column, latest(rows.map((row) => cursorOf(row, column))))],
+    happens: ({ moves }) => moves,
+    // Where pages are counted, the total stays, and another row slides onto the page that was read.
+    isSeen: ({ tokens, moves }) => tokens && moves,
+    unseen:
+      "no word of the answers tells of it; declare capabilities.loses_on_mutation if the row that slides onto a page that was read is lost",
   },
 ];
 
@@ -109,7 +130,12 @@ const borderCount = (listing: Listing, key: RowKey) =>
  * Each change at the first and the last border, at every one when the run is exhaustive. Tokens
  * keep their place alike at all of them.
  */
-export function mutationsOf(lab: Lab, read: PagedRead, key: RowKey): readonly Mutation[] {
+export function mutationsOf(
+  lab: Lab,
+  read: PagedRead,
+  key: RowKey,
+  column: CursorColumn | undefined,
+): readonly Mutation[] {
   const listings = changeable(read, key);
   const most = Math.max(0, ...listings.map((listing) => borderCount(listing, key)));
   const informative = informativeListings(lab, read);
@@ -118,9 +144,9 @@ export function mutationsOf(lab: Lab, read: PagedRead, key: RowKey): readonly Mu
     edits.flatMap((edit) => {
       const changed = listings.filter((listing) => {
         if (handsOutTokens(listing) && border > 1 && !lab.isExhaustive) return false;
-        return edit.isSeen(signsOf(lab, read, listing, informative));
+        return edit.isSeen(signsOf(lab, read, listing, informative, column));
       });
-      return changed.length === 0 ? [] : [mutation(read, key, changed, edit, border)];
+      return changed.length === 0 ? [] : [mutation({ read, key, column }, changed, edit, border)];
     }),
   );
 }
@@ -135,32 +161,45 @@ function signsOf(
   read: PagedRead,
   listing: Listing,
   informative: readonly Listing[],
+  column: CursorColumn | undefined,
 ): Signs {
   const total = statesTotal(lab, read, listing);
   return {
     tokens: handsOutTokens(listing),
     total,
     more: total || informative.includes(listing),
+    moves: column?.listings.includes(listing) === true && directionOf(column) === "ascending",
   };
 }
 
 /** The things that are not tried on a read, and why. */
-export function unseenEdits(lab: Lab, read: PagedRead, key: RowKey): readonly string[] {
+export function unseenEdits(
+  lab: Lab,
+  read: PagedRead,
+  key: RowKey,
+  column: CursorColumn | undefined,
+): readonly string[] {
   const listings = changeable(read, key);
   if (listings.length === 0) return ["none of its listings can be given two pages"];
   // Tokens keep their place: fewer edits show how they do.
   if (listings.some(handsOutTokens)) return [];
   const informative = informativeListings(lab, read);
-  return edits.flatMap(({ name, isSeen }) =>
-    listings.some((listing) => isSeen(signsOf(lab, read, listing, informative)))
+  const signs = listings.map((listing) => signsOf(lab, read, listing, informative, column));
+  return edits.flatMap(({ name, isSeen, happens, unseen }) =>
+    signs.some(isSeen) || (happens && !signs.some(happens))
       ? []
-      : [`${name}: no total in the answers would tell of it`],
+      : [`${name}: ${unseen ?? "no total in the answers would tell of it"}`],
   );
 }
 
+interface Changing {
+  readonly read: PagedRead;
+  readonly key: RowKey;
+  readonly column: CursorColumn | undefined;
+}
+
 function mutation(
-  read: PagedRead,
-  key: RowKey,
+  { read, key, column }: Changing,
   listings: readonly Listing[],
   { name, edit }: Edit,
   border: number,
@@ -177,6 +216,7 @@ function mutation(
       field,
       pageSize: pageSizeOf(listing),
       readCount: own * pageSizeOf(listing),
+      column,
     });
   };
   const end = Number.POSITIVE_INFINITY;

@@ -14,7 +14,7 @@ export default defineRule({
   title:
     "Every row that changes at or after the saved moment is in the next read, whatever its precision and offset.",
   why: "A time that is saved to the second and asked for to the millisecond, that loses its offset, or is an hour off when summer time ends, passes over rows in silence: a few in every sync.",
-  fix: "Save the provider's own text of the newest time, send it back as it was, and compare times as times. Where the provider takes coarser times than it gives, round down.",
+  fix: "Save the provider's own text of the newest time, send it back as it was, and compare times as times. Where the provider takes coarser times than it gives, round down. Let each window of time begin where the one before ends, and the last one end when the read begins.",
   good: "query: { since: saved.since } // every digit and the offset, as the row had it",
   bad: "since: Math.round(Date.parse(row.updated_at) / 1000), row.updated_at.slice(0, 19)",
   async notApplicable(lab) {

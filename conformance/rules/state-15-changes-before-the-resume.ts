@@ -12,7 +12,7 @@ export default defineRule({
   profile: "resumable",
   since: "0.1.0",
   title:
-    "What is deleted, added or moved between a crash and the resumed run hides no row that was there all the time.",
+    "What is deleted, added or moved between a crash and the resumed run hides no row that was there all the time, and none of a parent that came meanwhile.",
   why: "Hours lie between a crash and the next run. A state that names its place by an index or a page number means another place then: rows slide past it, and no later run reads them.",
   fix: "Name the place by what stands there (an id, the provider's token), keep a cursor for each parent, and when the place is gone begin the pass anew rather than behind it.",
   good: "pass: { folder: folder.id, next: page.next }",
