@@ -353,14 +353,14 @@ describe.skipIf(findPostgres() === undefined)("a pipeline that reads the log", (
       const pipeline = await findPipeline(api.db, api.first.id, pipeline_id);
       const { agreed } = await loadSelection(api.db, pipeline_id);
       const chosen = jobStreams(namingOf(pipeline), agreed, {});
-      const start = (isPart = false) =>
+      const start = (isPart = false, minRoundMs = 0) =>
         follow(
           {
             services: { ...services, clock },
             job: { workspace_id: api.first.id, job_type: "sync" },
             signal: new AbortController().signal,
           } as never,
-          pipeline,
+          { pipeline, destination: { minRoundMs } },
           {
             ...chosen,
             isPart,
@@ -385,8 +385,8 @@ describe.skipIf(findPostgres() === undefined)("a pipeline that reads the log", (
       expect(await shared.nextWait()).toBeUndefined();
       await api.db.deleteFrom("jobs").where("id", "=", waiting).execute();
 
-      const end = async () => {
-        const result = shared.end({ status: "succeeded" });
+      const end = async (following = shared) => {
+        const result = following.end({ status: "succeeded" });
         if (result.status === "succeeded")
           await api.db.transaction().execute(async (tx) => result.commit?.(tx));
         return (await jobsOf(pipeline_id)).map(({ status, trigger }) => [status, trigger]);
@@ -395,6 +395,16 @@ describe.skipIf(findPostgres() === undefined)("a pipeline that reads the log", (
       expect(await end()).toEqual(next);
       expect(await end(), "one that is under way already is the next one").toEqual(next);
       await api.db.deleteFrom("jobs").where("pipeline_id", "=", pipeline_id).execute();
+
+      // A destination to which each round has a price: one round a job, the next one by schedule.
+      const begunMs = nowMs;
+      const slow = start(false, 900_000);
+      nowMs += 3_000;
+      expect(await slow.nextWait()).toBeUndefined();
+      expect(await end(slow)).toEqual([]);
+      const { next_run_at } = await findPipeline(api.db, api.first.id, pipeline_id);
+      expect(next_run_at?.getTime()).toBe(begunMs + 900_000);
+
       await ask("POST", `/pipelines/${pipeline_id}/pause`, {});
       expect(await end()).toEqual([]);
       expect(await shared.nextWait()).toBeUndefined();

@@ -28,13 +28,22 @@ export interface Following {
   end(result: AttemptResult): AttemptResult;
 }
 
+interface Followed {
+  readonly pipeline: PipelineRow;
+  readonly destination: { readonly minRoundMs: number };
+}
+
 const isFollowed = ({ stream, sync_mode: syncMode }: ConfiguredStream) =>
   isOfLog({ stream, syncMode });
 
-/** Follows nothing, unless all streams of the pipeline are read from a log. */
+/**
+ * Follows nothing, unless all streams of the pipeline are read from a log. A destination that asks
+ * for a gap between rounds (`minRoundMs`) gets one round in each job, and the next job is due when
+ * the gap is over: no place of a worker is taken meanwhile.
+ */
 export function follow(
   { services, job, signal }: JobAttempt,
-  pipeline: PipelineRow,
+  { pipeline, destination: { minRoundMs } }: Followed,
   { catalog, failures, isPart, selectionVersion }: AttemptStreams,
 ): Following {
   const { clock, database } = services;
@@ -54,6 +63,7 @@ export function follow(
   return {
     async nextWait() {
       const lastedMs = clock.now() - startedMs;
+      if (minRoundMs > 0) return undefined;
       if (!isContinuous || isPart || signal.aborted || lastedMs >= sliceMs) return undefined;
       const row = await current(database.db);
       if (row?.selection_version !== selectionVersion) return undefined;
@@ -68,12 +78,18 @@ export function follow(
         async commit(tx) {
           await result.commit?.(tx);
           const row = await current(tx);
-          if (row) await beginNext(tx, row, new Date(clock.now()));
+          if (!row) return;
+          if (minRoundMs > 0) await beginLater(tx, row, new Date(startedMs + minRoundMs));
+          else await beginNext(tx, row, new Date(clock.now()));
         },
       };
     },
   };
 }
+
+/** By the schedule, which makes the job then. */
+const beginLater = async (tx: Db, { id }: PipelineRow, at: Date): Promise<void> =>
+  void (await tx.updateTable("pipelines").set({ next_run_at: at }).where("id", "=", id).execute());
 
 /** Its place in line is behind those that wait. */
 async function beginNext(tx: Db, pipeline: PipelineRow, now: Date): Promise<void> {

@@ -66,7 +66,7 @@ export const createSyncRunner =
       const hashKey = await hashKeyOf(attempt, streams);
       const round = (of: AttemptStreams, waitMs?: number) =>
         bring(host, attempt, parts, of, { failing, facts, hashKey, waitMs });
-      const following = follow(attempt, parts.pipeline, streams);
+      const following = follow(attempt, parts, streams);
       let result = await round(streams);
       while (result.status === "succeeded") {
         const waitMs = await following.nextWait();

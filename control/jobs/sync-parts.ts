@@ -34,6 +34,8 @@ export interface SyncParts {
     readonly config: JsonObject;
     readonly options: DestinationOptions;
     readonly syncModes: readonly DestinationSyncMode[];
+    /** Between the beginnings of two rounds of a pipeline that follows a log. */
+    readonly minRoundMs: number;
   };
 }
 
@@ -99,10 +101,11 @@ async function openWarehouse(
   );
   const { definition } = target;
   if (isNew) await requireEnabled(ctx.db, definition);
-  const { syncModes } = await ctx.services.connectors.destination(definition);
+  const { syncModes, minRoundMs } = await ctx.services.connectors.destination(definition);
   return {
     reference: definition.reference,
     syncModes,
+    minRoundMs,
     ...(await openDestination(ctx, target, "sync")),
   };
 }

@@ -236,6 +236,11 @@ export interface Destination<
    */
   readonly isExclusive?: boolean;
   /**
+   * A pipeline that follows a log begins no round sooner than so long after the one before; ms, at
+   * most a day. For destinations where each change has a price, however small it is. Default 0.
+   */
+  readonly minRoundMs?: number;
+  /**
    * Resolves when rows can be written: it makes a table, writes, reads and removes it.
    * @throws any ConnectorError: its code tells the user why.
    */

@@ -57,6 +57,7 @@ test("a destination and an activation are described as plain data", () => {
     id: "conn_warehouse",
     syncModes: ["append"],
     isExclusive: false,
+    minRoundMs: 0,
     hasQuery: false,
   });
   expect(describeActivation(activation)).toMatchObject({
@@ -100,6 +101,8 @@ describe("what a module may not be is refused by the path of the fault", () => {
     ["check", { ...destination, check: undefined }],
     ["syncModes", { ...destination, syncModes: [] }],
     ["syncModes", { ...destination, syncModes: ["upsert"] }],
+    ["minRoundMs", { ...destination, minRoundMs: -1 }],
+    ["minRoundMs", { ...destination, minRoundMs: 86_400_001 }],
     ["egress", { ...destination, egress: activation.egress }],
     ["spec.properties.password", { ...destination, spec: Type.Object(database) }],
     ["spec.properties.password", { ...destination, spec: openPassword }],

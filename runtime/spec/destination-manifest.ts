@@ -32,6 +32,8 @@ export interface DestinationManifest extends SharedManifest<DestinationEgress> {
   readonly syncModes: readonly DestinationSyncMode[];
   /** One writer at a time can have it open. */
   readonly isExclusive: boolean;
+  /** Between the beginnings of two rounds of a pipeline that follows a log. */
+  readonly minRoundMs: number;
   /** It can find rows that the source has no more. */
   readonly comparesKeys: boolean;
   /** Reverse ETL can read from it. */
@@ -46,6 +48,9 @@ export interface ActivationManifest extends SharedManifest<ActivationEgress> {
 
 /** Largest batch that an activation may ask for. */
 const maxRows = 10_000;
+
+/** A day. */
+const maxRoundGapMs = 86_400_000;
 
 /** The differences between the kinds of module. */
 const kinds = {
@@ -69,15 +74,19 @@ const kinds = {
  */
 export function describeDestination(exported: unknown): DestinationManifest {
   const shared = describeModule<DestinationEgress>(exported, "destination");
-  const { syncModes, isExclusive = false, compareKeys, query } = exported as Destination;
+  const destination = exported as Destination;
+  const { syncModes, isExclusive = false, minRoundMs = 0, compareKeys, query } = destination;
   require(Array.isArray(syncModes) && syncModes.length > 0, "syncModes", "must list at least one");
   require(syncModes.every((mode) =>
     destinationSyncModes.includes(mode),
   ), "syncModes", `must be of ${destinationSyncModes.join(", ")}`);
+  const isGap = Number.isInteger(minRoundMs) && minRoundMs >= 0 && minRoundMs <= maxRoundGapMs;
+  require(isGap, "minRoundMs", `must be 0 to ${maxRoundGapMs}`);
   return {
     ...shared,
     syncModes,
     isExclusive,
+    minRoundMs,
     comparesKeys: typeof compareKeys === "function",
     hasQuery: typeof query === "function",
   };

@@ -8,6 +8,7 @@
 import { defineDestination, localFile } from "svc-connectors/destination";
 import { check } from "./check.ts";
 import { createFolderStore } from "./folder-store.ts";
+import { minRoundMs } from "./leftovers.ts";
 import { runQuery } from "./query.ts";
 import { type FilesContext, spec } from "./spec.ts";
 import type { Lake } from "./store.ts";
@@ -28,6 +29,7 @@ export default defineDestination({
   title: "Parquet files",
   spec,
   egress: localFile({ name: "folder", ending: ".files", isFolder: true }),
+  minRoundMs,
   syncModes: ["append", "overwrite", "append_dedup"],
   check: (ctx) => check(lakeOf(ctx)),
   write: (ctx, command) => openWriter(lakeOf(ctx), command),

@@ -12,6 +12,12 @@ import { pathsOf } from "./writing.ts";
 /** So long whoever reads by an earlier manifest finds its files. */
 const keptMs = 24 * 3_600_000;
 
+/**
+ * Each round that changes rows writes the files that they are in anew, and those from before stay
+ * for {@link keptMs}: a table that changes all the time is there 96 times, not 4,000 times.
+ */
+export const minRoundMs = 15 * 60_000;
+
 /** Removes what earlier writers of the owner have left: they commit nothing any more. */
 export async function removeLeftovers(
   lake: Lake,

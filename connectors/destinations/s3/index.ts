@@ -4,6 +4,7 @@
  */
 import { defineDestination, s3Bucket } from "svc-connectors/destination";
 import { check } from "../files/check.ts";
+import { minRoundMs } from "../files/leftovers.ts";
 import { runQuery } from "../files/query.ts";
 import type { Lake } from "../files/store.ts";
 import { openWriter } from "../files/writer.ts";
@@ -31,6 +32,7 @@ export default defineDestination({
     accessKeyId: "access_key_id",
     secretAccessKey: "secret_access_key",
   }),
+  minRoundMs,
   syncModes: ["append", "overwrite", "append_dedup"],
   check: (ctx) => check(lakeOf(ctx)),
   write: (ctx, command) => openWriter(lakeOf(ctx), command),
