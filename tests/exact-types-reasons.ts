@@ -23,7 +23,7 @@ const isEndless = ({ value = "" }: Difference) => /^(NaN|-?infinity)$/i.test(val
 const isTypeOnly = ({ value }: Difference) => value === undefined;
 const isLost = ({ value, text }: Difference) => value !== undefined && text === null;
 const isInstant = ({ about }: Difference) => about.form === "instant";
-const isArray = ({ from }: Difference) => from.endsWith("[]");
+const isArray = ({ from }: Difference) => from.endsWith("[]") || from === "marks";
 
 export const reasons: readonly Reason[] = [
   {

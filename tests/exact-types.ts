@@ -51,6 +51,8 @@ export const typesSql = `
   CREATE TYPE address AS (street text, "number" int8);
   CREATE DOMAIN positive AS int4 CHECK (VALUE > 0);
   CREATE DOMAIN price AS numeric(12, 2);
+  CREATE DOMAIN marks AS int4[] CHECK (cardinality(VALUE) < 9);
+  CREATE DOMAIN feeling AS mood;
 `;
 
 const nines = (count: number) => "9".repeat(count);
@@ -82,6 +84,8 @@ export const typeFamilies: readonly TypeFamily[] = [
       numbers("numeric", "0", "1.50", "-12345678901234567890.123456789"),
       { ...numbers("numeric", `${nines(40)}.${nines(40)}`, "1e-60"), about: "beyond 38 digits" },
       { ...numbers("numeric", "NaN", "Infinity", "-Infinity"), about: "not finite" },
+      { ...numbers("numeric", "NaN", "1.50"), about: "one of them not finite" },
+      { ...numbers("float8", "NaN", "1.5"), about: "one of them not finite" },
       texts("money", "-92233720368547758.08", "12.34"),
     ],
   },
@@ -144,6 +148,7 @@ export const typeFamilies: readonly TypeFamily[] = [
       texts('"char"', "x"),
       texts("citext", "CaSe"),
       texts("mood", "very happy"),
+      texts("feeling", "very happy"),
       texts("uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "ffffffff-ffff-ffff-ffff-ffffffffffff"),
       { type: "bytea", values: ["'\\xdeadbeef00ff'", "''"], form: "bytes" },
       texts("bit(4)", "1010"),
@@ -204,6 +209,16 @@ export const typeFamilies: readonly TypeFamily[] = [
         values: [`ARRAY['{"n": 9223372036854775807}', 'null', NULL]::jsonb[]`],
         form: "json",
       },
+      { type: "json[]", values: [`ARRAY['{"n": 1.10}', NULL]::json[]`], form: "json" },
+      { type: "time[]", values: ["'{12:34:56.789012,24:00:00}'"], form: "json" },
+      {
+        type: "interval[]",
+        values: ["'{1 day,-00:00:01}'"],
+        form: "json",
+        becomes: ['["P1D","PT-1S"]'],
+      },
+      { type: "inet[]", values: ["'{192.168.1.5,10.0.0.0/8}'"], form: "json" },
+      { type: "marks", values: ["'{1,NULL,3}'"], form: "json", becomes: ["[1,null,3]"] },
       { type: "mood[]", values: ["'{sad,\"very happy\"}'"], form: "json" },
       {
         type: "address[]",
@@ -244,6 +259,7 @@ export const typeFamilies: readonly TypeFamily[] = [
       texts("circle", "<(1,2),3.5>"),
       texts("pg_lsn", "16/B374D848"),
       texts("xid", "4294967295"),
+      texts("xid8", "18446744073709551615"),
       texts("tid", "(1,2)"),
       texts("regclass", "pg_class"),
       texts("jsonpath", '$."a"[*]?(@ > 1)'),
