@@ -23,6 +23,8 @@ export interface ChildCommand {
   readonly folder?: string | undefined;
   /** Where every connection leads, on loopback. */
   readonly port?: number | undefined;
+  /** PEM of the authority of whoever answers there. */
+  readonly ca?: string | undefined;
 }
 
 /** A message from the process. Steps count from 0, the opening is -1. */
@@ -58,12 +60,14 @@ async function work({
   startMs,
   folder,
   port,
+  ca,
 }: ChildCommand): Promise<void> {
   const clock = createScriptClock(startMs);
   const seams =
     port === undefined
       ? {}
       : {
+          ...(ca === undefined ? {} : { ca }),
           resolve: async () => [{ address: publicAddress, family: 4 as const }],
           dial: () => connect({ port, host: "127.0.0.1", noDelay: true }),
         };

@@ -9,12 +9,14 @@ import { countRun } from "../contract/run-count.ts";
 import type { ConformanceSettings } from "../contract/settings.ts";
 import { UnusableError } from "../contract/unusable.ts";
 import { canaryValue, withCanaries } from "../fixtures/canaries.ts";
+import { startObjectStore } from "../target/object-store.ts";
 import { startPostgres } from "../target/postgres.ts";
 import type { DestinationLab, Place, RowForm } from "./contract.ts";
 import { createFilePlace, fileConfig } from "./file-place.ts";
 import type { PlaceContext } from "./place.ts";
 import { connectionConfig, createPostgresPlaces } from "./postgres-place.ts";
 import { createProcesses } from "./process.ts";
+import { createS3Places } from "./s3-place.ts";
 import { describeStream, integer, scriptOf } from "./streams.ts";
 
 export interface DestinationLabOptions {
@@ -62,9 +64,15 @@ export async function openDestinationLab(
       return () => createFilePlace(context, egress, config);
     }
     if (egress.kind === "s3") {
-      missing =
-        "the kit has no store of objects (S3) to write to: it tries destinations of files and of PostgreSQL. A destination of objects needs tests of its own with a store, as connectors/destinations/s3/s3.long.test.ts of the repository has: CI=true npx vitest run --project long connectors/destinations/s3";
-      return () => Promise.reject(new Error(missing));
+      const secret = String(made.config[egress.secretAccessKey] ?? "");
+      const store = await startObjectStore({ secret });
+      if ("missing" in store) {
+        missing = store.missing;
+        return () => Promise.reject(new Error(store.missing));
+      }
+      opening.use(store);
+      const { create } = await createS3Places(context, store, egress, made.config);
+      return create;
     }
     const server = await startPostgres();
     if ("missing" in server) {

@@ -173,7 +173,7 @@ export function createPlace(context: PlaceContext, parts: PlaceParts): Place {
 async function runProcess(
   processes: Processes,
   parts: Pick<PlaceParts, "way">,
-  command: Omit<ChildCommand, "port">,
+  command: Omit<ChildCommand, "port" | "ca">,
   options: ProcessOptions,
 ): Promise<ProcessRun> {
   let kill = () => {};
@@ -181,9 +181,14 @@ async function runProcess(
   await using way = await parts.way(
     moment?.at === "query" ? { onQuery: (index) => void (index === moment.index && kill()) } : {},
   );
-  return await processes.run({ ...command, port: way.port }, options, way.queryCount, (end) => {
-    kill = end;
-  });
+  return await processes.run(
+    { ...command, port: way.port, ca: way.seams.ca },
+    options,
+    way.queryCount,
+    (end) => {
+      kill = end;
+    },
+  );
 }
 
 const toObject = (columns: Table["columns"], row: Table["rows"][number]): JsonObject =>

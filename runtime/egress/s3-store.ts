@@ -16,7 +16,7 @@ import {
 import type { Incoming } from "./transport.ts";
 
 /** Of a part; the store wants at least 5 MiB of each but the last, and at most 10,000 of them. */
-const partBytes = 16 * 1024 * 1024;
+const partBytes = 8 * 1024 * 1024;
 const mostParts = 10_000;
 /** Objects of one request to remove are one each: a removal of many has to be signed twice. */
 const removedAtOnce = 16;

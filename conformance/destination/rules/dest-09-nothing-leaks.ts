@@ -62,7 +62,7 @@ async function failing(
     );
   };
   const whole = await place.process(script());
-  if (lab.egress === "postgres") {
+  if (lab.egress !== "file") {
     await attempt("a wrong password", { password: canaryValue(lab.seed, "another password") });
     await attempt("nobody listens", { connection: "refused" });
     const random = lab.random("DEST-09");
@@ -70,11 +70,12 @@ async function failing(
     for (const [turn, at] of random.sample(all, lab.effort(9, 200)).entries()) {
       const type = troubles(value)[turn % 3] ?? "reset";
       await attempt(
-        `statement ${at + 1} ${type === "reset" ? "loses its connection" : `is answered ${type.sqlState}`}`,
+        `${lab.egress === "s3" ? "request" : "statement"} ${at + 1} ${type === "reset" ? "loses its connection" : `is answered ${type.sqlState}`}`,
         { fault: { at, type } },
       );
     }
-  } else {
+  }
+  if (lab.egress !== "postgres") {
     report.checked("the disk is full");
     const big = script();
     const many = { do: "many", stream: 0, from: 1_000, count: 20_000, rowBytes: 400 } as const;
