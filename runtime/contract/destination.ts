@@ -61,6 +61,8 @@ export interface S3Egress<Field extends string = string> {
   readonly endpoint: Field;
   readonly accessKeyId: Field;
   readonly secretAccessKey: Field;
+  /** Of a key that ends by itself; such a setting may be left empty. */
+  readonly sessionToken?: Field;
 }
 
 /** Declares a bucket by the names of the config properties that say where it is. */

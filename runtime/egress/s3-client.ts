@@ -6,7 +6,7 @@ import type { Clock } from "../contract/clock.ts";
 import type { S3Egress } from "../contract/destination.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/network.ts";
-import { configText } from "./config-field.ts";
+import { configText, configValue } from "./config-field.ts";
 import { readRaw } from "./response.ts";
 import { withRetries } from "./retry.ts";
 import { s3Error } from "./s3-answers.ts";
@@ -80,6 +80,10 @@ export function createS3Client(options: S3Options): S3Client {
     secretAccessKey: text(declaration.secretAccessKey),
     region: text(declaration.region),
   };
+  const token = declaration.sessionToken && configValue(config, declaration.sessionToken);
+  // Signed as every other header is.
+  const session: Readonly<Record<string, string>> =
+    typeof token === "string" && token !== "" ? { "x-amz-security-token": token } : {};
   const base = baseOf(declaration, config, credentials.region);
   const prefix = prefixOf(declaration, config);
   const port = Number(base.port || 443);
@@ -96,7 +100,11 @@ export function createS3Client(options: S3Options): S3Client {
       .map(([name, value]) => `${encodePart(name)}=${encodePart(value)}`)
       .sort()
       .join("&");
-    const signed = signS3({ method, url, headers, body }, credentials, clock.now());
+    const signed = signS3(
+      { method, url, headers: { ...headers, ...session }, body },
+      credentials,
+      clock.now(),
+    );
     const request = { method, url, headers: signed, body };
     return await transport.exchange(request, signal, async (incoming): Promise<S3Reply> => {
       const answer = await readRaw(incoming.body, incoming.headers, maxAnswerBytes);

@@ -19,6 +19,7 @@ const declaration = {
   endpoint: "endpoint",
   accessKeyId: "access_key_id",
   secretAccessKey: "secret_access_key",
+  sessionToken: "session_token",
 } as const;
 const secret = "canary/of+a+secret/access/key/0123456789";
 const hostname = "s3.example.com";
@@ -71,6 +72,20 @@ const open = (
     random: () => 0.5,
   });
 const fault = (code: string) => `<Error><Code>${code}</Code><Message>${secret}</Message></Error>`;
+test("a session token goes with each request, signed; without one there is no such header", async () => {
+  reply = () => ({ status: 404, body: fault("NoSuchKey") });
+  for (const config of [{ session_token: "token/of+a=session" }, { session_token: "" }, {}]) {
+    await using store = open(config);
+    await store.read("x");
+  }
+  expect(seen.map(({ headers }) => headers["x-amz-security-token"])).toEqual([
+    "token/of+a=session",
+    undefined,
+    undefined,
+  ]);
+  expect(seen[0]?.headers.authorization).toContain(";x-amz-security-token,");
+});
+
 const written = { status: 200, headers: { etag: '"1"' } };
 
 describe("a conditional write", () => {

@@ -163,10 +163,11 @@ function requireFields(spec: JsonObject, egress: DestinationEgress | ActivationE
 function fieldsOf(egress: DestinationEgress | ActivationEgress): EgressField[] {
   if (egress.kind === "file") return [{ field: egress.name, isSecret: false }];
   if (egress.kind === "s3") {
-    const { kind: _, secretAccessKey, ...open } = egress;
+    const { kind: _, secretAccessKey, sessionToken, ...open } = egress;
     return [
       ...Object.values(open).map((field) => ({ field, isSecret: false })),
       { field: secretAccessKey, isSecret: true },
+      ...(sessionToken === undefined ? [] : [{ field: sessionToken, isSecret: true }]),
     ];
   }
   if (egress.kind === "postgres" || !egress.signing) return egressFields(egress);

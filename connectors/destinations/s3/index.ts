@@ -31,6 +31,7 @@ export default defineDestination({
     endpoint: "endpoint",
     accessKeyId: "access_key_id",
     secretAccessKey: "secret_access_key",
+    sessionToken: "session_token",
   }),
   minRoundMs,
   syncModes: ["append", "overwrite", "append_dedup"],

@@ -47,6 +47,15 @@ export const spec = Type.Object({
       maxLength: 256,
     }),
   ),
+  session_token: Type.Optional(
+    secret(
+      Type.String({
+        title: "Session token",
+        description: "Of a key that ends by itself. Stays in the host.",
+        maxLength: 4096,
+      }),
+    ),
+  ),
   ...layoutSettings,
 });
 
