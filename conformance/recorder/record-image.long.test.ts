@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { openKit } from "svc-connectors/conformance";
 import { beforeAll, describe, expect, test } from "vitest";
 import { buildImages, hasDocker } from "../../fixtures/images/docker.ts";
-import { imageToken, recordReferenceImage } from "../../fixtures/images/record.ts";
+import { imageToken, recordImage } from "../../fixtures/images/record.ts";
 import { record } from "./record.ts";
 
 const recorded = fileURLToPath(new URL("../../fixtures/images/recordings/", import.meta.url));
@@ -34,7 +34,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
 
   test("every verb and stream becomes a file without the token, the same ones each time", async () => {
     await inFolder(async (folder) => {
-      const summary = await recordReferenceImage(folder);
+      const summary = await recordImage("svc-test-reference", folder);
       expect(summary.files.map(({ name, recordCount }) => [name, recordCount])).toEqual([
         ["check.yaml", undefined],
         ["check-unauthenticated.yaml", undefined],
@@ -50,7 +50,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
 
   test("the kit tries the image with what was recorded of it", async () => {
     await inFolder(async (folder) => {
-      await recordReferenceImage(folder);
+      await recordImage("svc-test-reference", folder);
       await using kit = await openKit({
         connector: "image:svc-test-reference",
         cwd: folder,
