@@ -17,7 +17,7 @@ async function inFolder(options: Omit<SoakOptions, "folder">) {
   }
 }
 
-test("a year of schedules, failures, people, agents, new keys, restarts and power cuts breaks no promise", async () => {
+test("a year of schedules, failures, people, agents, new keys, restarts, power cuts and an upgrade breaks no promise", async () => {
   const { months, counts } = await inFolder({
     seed: 5,
     days: 360,
@@ -31,6 +31,8 @@ test("a year of schedules, failures, people, agents, new keys, restarts and powe
   expect(counts.faults).toBeGreaterThan(10);
   expect((counts.stop ?? 0) + (counts["power cut"] ?? 0)).toBeGreaterThan(0);
   expect(counts["key rotations"]).toBeGreaterThan(0);
+  expect(counts.upgrade).toBe(1);
+  expect(counts["light rows"]).toBeGreaterThan(0);
   // It keeps no more at its end than at its beginning.
   const [, second] = months;
   const last = months.at(-1);

@@ -90,6 +90,12 @@ const rules: readonly Rule[] = [
   { table: "catalogs", keptFor: "ended", key: ["id"], isOld: "old.expires_at < cutoff.at" },
 ];
 
+/** Every table that rows are deleted from as they grow old. */
+export const sweptTables: readonly (keyof Tables & string)[] = [
+  ...rules.map(({ table }) => table),
+  "audit_logs",
+];
+
 const dayMs = 86_400_000;
 
 export interface Sweeping {

@@ -12,6 +12,8 @@ export interface Pipeline {
   readonly destinationId: string;
   /** Undefined: it reads nothing. */
   readonly account: Account | undefined;
+  /** Without an account: it writes rows all the same, of the first one's account. */
+  readonly isWriting?: boolean;
   readonly credentialName: string;
   readonly into: "append" | "append_dedup";
   readonly deletes: "none" | "soft" | "hard";

@@ -36,7 +36,7 @@ try {
     databaseUrl: values.postgres,
     onMonth: ({ day, heapBytes, jobs, cpuMsPerJob, rows }) =>
       console.log(
-        `day ${day}: ${jobs} attempts, ${cpuMsPerJob.toFixed(0)} ms of processor each, heap ${(heapBytes / 1e6).toFixed(1)} MB, ${rows} jobs kept`,
+        `day ${day}: ${jobs} attempts, ${cpuMsPerJob.toFixed(0)} ms of processor each, heap ${(heapBytes / 1e6).toFixed(1)} MB, ${rows} rows kept`,
       ),
   });
   console.log({ deeds: deeds.length, ...counts });

@@ -1,13 +1,14 @@
 /**
  * A year of an instance in minutes: pipelines on schedules, a provider that fails, people and
- * agents who do what they like, changed tokens and keys, stops, lost leases and power cuts. One
- * seed is one year. Every promise is checked on the way and at the end; what breaks one is thrown.
+ * agents who do what they like, changed tokens and keys, stops, lost leases, power cuts and an
+ * upgrade. One seed is one year. Every promise is checked on the way and at the end; what breaks one is thrown.
  */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { JobRow, JobRunner } from "../../control/contract/job.ts";
 import { createSession } from "../../control/members/sessions.ts";
 import { addMember, createUser, createWorkspace } from "../../control/members/workspaces.ts";
+import { sweptTables } from "../../control/retention/sweep.ts";
 import {
   type CertificateAuthority,
   createCertificateAuthority,
@@ -17,6 +18,7 @@ import { startServer } from "../../simulators/simulator/server.ts";
 import { type Accounts, startAccounts } from "./accounts.ts";
 import { copyOf, createSoakClock, type Instance, openInstance } from "./instance.ts";
 import { createJobs, type Jobs } from "./jobs.ts";
+import { makeOlder } from "./older.ts";
 import { actOnce, type Deed, type Pipeline, type Scene, type Tokens } from "./people.ts";
 import {
   checkAudit,
@@ -36,7 +38,10 @@ export interface SoakOptions {
   readonly days: number;
   /** Between two looks at what is due. */
   readonly turnHours: number;
-  /** Pipelines that read a provider of their own, and such that only come and go. */
+  /**
+   * Pipelines that read a provider of their own, and such that come and go. Every other one of
+   * these writes rows, the rest only pretend to.
+   */
   readonly pipelines: { readonly real: number; readonly light: number };
   /** The actions of people and agents in a day. */
   readonly deedsPerDay: number;
@@ -66,6 +71,8 @@ export interface SoakReport {
 
 const startMs = Date.parse("2026-01-01T00:00:00Z");
 const hourMs = 3_600_000;
+/** So many migrations are behind when the upgrade begins. */
+const migrationsBehind = 5;
 /** Longer than a lease. */
 const leaseIsOverMs = 60_000;
 
@@ -145,6 +152,7 @@ async function beginYear(options: SoakOptions) {
   };
   await addPipelines(instance, scene, accounts, options.pipelines);
   let turnCount = 0;
+  const upgradeTurn = Math.ceil((options.days * 24) / options.turnHours / 2);
   const momentOf = ({ subject_id, attempt }: JobRow) =>
     `${pipelines.find(({ id }) => id === subject_id)?.prefix} ${turnCount} ${attempt}`;
   const light: JobRunner = async ({ job, progress }) => {
@@ -152,14 +160,17 @@ async function beginYear(options: SoakOptions) {
     if (random.of(momentOf(job)).chance(0.1)) throw new Error("once");
     return { status: "succeeded" };
   };
-  const isReal = new Set(pipelines.flatMap(({ id, account }) => (account ? [id] : [])));
+  const writes = (id: string) => {
+    const known = pipelines.find((one) => one.id === id);
+    return known?.account !== undefined || known?.isWriting === true;
+  };
   const openJobs = (hangs: number): Jobs =>
     createJobs({
       services: instance.services,
       random,
       hangs,
       light,
-      isLight: (id) => !isReal.has(id),
+      isLight: (id) => !writes(id),
       momentOf,
     });
   let jobs = openJobs(0.02);
@@ -171,9 +182,9 @@ async function beginYear(options: SoakOptions) {
   const secrets = () => [...given, ...accounts.accounts.flatMap(({ issued }) => issued)];
 
   /** Everything stops, and is started again. */
-  async function restart(how: "stop" | "power cut"): Promise<void> {
+  async function restart(how: "stop" | "power cut" | "upgrade"): Promise<void> {
     count(how);
-    if (how === "stop") await jobs.giveBack();
+    if (how !== "power cut") await jobs.giveBack();
     const old = { instance, jobs, folder };
     if (how === "power cut") {
       folder = nextFolder();
@@ -182,6 +193,8 @@ async function beginYear(options: SoakOptions) {
     await old.jobs[Symbol.asyncDispose]();
     await old.instance[Symbol.asyncDispose]();
     if (how === "power cut") await rm(old.folder, { recursive: true });
+    // What has happened so far has happened under an earlier version.
+    if (how === "upgrade") await makeOlder(folder, migrationsBehind);
     instance = await open();
     jobs = openJobs(0.02);
   }
@@ -226,6 +239,7 @@ async function beginYear(options: SoakOptions) {
         "jobs.job_type",
         "jobs.status",
         "jobs.attempt",
+        "jobs.records_committed",
         "job_attempts.started_at",
       ])
       .where("job_attempts.started_at", ">", attemptsFrom)
@@ -234,6 +248,8 @@ async function beginYear(options: SoakOptions) {
       if (row.started_at && row.started_at > attemptsFrom) attemptsFrom = row.started_at;
       const pipeline = pipelines.find(({ id }) => id === row.subject_id);
       count("runs");
+      if (pipeline?.isWriting && row.status === "succeeded")
+        count("light rows", Number(row.records_committed));
       if (!pipeline?.account) continue;
       pipeline.attemptCount += 1;
       count("attempts");
@@ -269,7 +285,9 @@ async function beginYear(options: SoakOptions) {
         if (deed) deeds.push(deed);
       }
       await runTurn();
-      if (own.chance(0.02)) await restart("stop");
+      // Only of an embedded database we have the files.
+      if (turnCount === upgradeTurn && options.databaseUrl === undefined) await restart("upgrade");
+      else if (own.chance(0.02)) await restart("stop");
       if (own.chance(0.03)) {
         await instance.operator.run("key.rotate", {});
         count("key rotations");
@@ -280,10 +298,14 @@ async function beginYear(options: SoakOptions) {
     async endMonth(): Promise<Month> {
       hear();
       const { db } = instance.services.database;
-      const total = await db
-        .selectFrom("jobs")
-        .select(({ fn }) => fn.countAll<string>().as("jobs"))
-        .executeTakeFirstOrThrow();
+      let rows = 0;
+      for (const table of sweptTables) {
+        const total = await db
+          .selectFrom(table)
+          .select(({ fn }) => fn.countAll<string>().as("count"))
+          .executeTakeFirstOrThrow();
+        rows += Number(total.count);
+      }
       const used = process.cpuUsage(cpu);
       const done = (counts.runs ?? 0) - jobsBefore;
       const month = {
@@ -291,7 +313,7 @@ async function beginYear(options: SoakOptions) {
         heapBytes: await usedHeap(),
         jobs: done,
         cpuMsPerJob: (used.user + used.system) / 1_000 / Math.max(1, done),
-        rows: Number(total.jobs),
+        rows,
       };
       months.push(month);
       cpu = process.cpuUsage();
@@ -516,7 +538,8 @@ async function addLight(instance: Instance, scene: Setting): Promise<void> {
   const [like] = pipelines;
   if (!like) throw new Error("no pipeline to copy");
   const { body } = await instance.call("GET", `/pipelines/${like.id}`, { token: tokens.editor });
-  const prefix = `l${scene.nextNumber()}_`;
+  const number = scene.nextNumber();
+  const prefix = `l${number}_`;
   await instance.services.clock.sleep(1_000);
   const { pipeline_id: id } = await must(instance, tokens.editor, "/pipelines", {
     name: prefix,
@@ -528,7 +551,15 @@ async function addLight(instance: Instance, scene: Setting): Promise<void> {
     ],
     schedule: { type: "basic", units: random.whole(1, 20), time_unit: "days" },
   });
-  pipelines.push({ ...like, id, prefix, account: undefined, deletes: "none", attemptCount: 0 });
+  pipelines.push({
+    ...like,
+    id,
+    prefix,
+    account: undefined,
+    deletes: "none",
+    attemptCount: 0,
+    isWriting: number % 2 === 1,
+  });
 }
 
 /** Takes the events, unless it is broken, and leads the instance to the accounts and to itself. */
