@@ -67,7 +67,7 @@ export async function benchMovers(world: World, rowCount: number, rounds: number
     ],
     "→ PostgreSQL": [
       { name: "svc", command: intoPostgres },
-      { name: "psql, text", command: psqlIntoPostgres },
+      { name: "psql, text", wallAim: 1.3, command: psqlIntoPostgres },
       ...ofPeers([{ name: "sling", aim: 0.3, command: slingIntoPostgres }]),
     ],
     "→ JSON lines": [

@@ -21,7 +21,7 @@ import {
 } from "svc-connectors/destination";
 import { appendRows } from "./append.ts";
 import { type Column, type TableColumn, toColumn } from "./columns.ts";
-import { openDatabase } from "./database.ts";
+import { contentOf, openDatabase } from "./database.ts";
 import { working } from "./failures.ts";
 import { batchNeeds } from "./fit.ts";
 import { widenTexts, widenToRows } from "./load.ts";
@@ -48,7 +48,7 @@ export async function openComparison(
   command: CompareCommand,
 ): Promise<Sink> {
   for (const { configured } of command.streams) requireKeys(configured);
-  const database = await openDatabase(path, command.streams.length);
+  const database = await openDatabase(path, contentOf(command.streams));
   try {
     const opened = await working(() => openTables(database, command, config.schema));
     const at = new Date(clock.now()).toISOString();

@@ -2,7 +2,7 @@ import { mkdir, realpath, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import { quoteText } from "svc-connectors/destination";
+import { type DestinationStream, quoteText } from "svc-connectors/destination";
 import { duckdbFailed } from "./failures.ts";
 
 /** One file, open once in this process, for any number of writers and queries. */
@@ -28,6 +28,23 @@ export interface Database extends AsyncDisposable {
   trim(connection: DuckDBConnection): Promise<void>;
 }
 
+/** What a new file is for. */
+export interface Content {
+  readonly tableCount?: number;
+  /** Of its widest table. */
+  readonly columnCount?: number;
+}
+
+/** The content that is written by these streams. */
+export const contentOf = (streams: readonly DestinationStream[]): Content => ({
+  tableCount: streams.length,
+  columnCount: streams.reduce(
+    (most, { configured: { stream } }) =>
+      Math.max(most, Object.keys(stream.json_schema.properties ?? {}).length),
+    0,
+  ),
+});
+
 interface Opened {
   readonly instance: DuckDBInstance;
   readonly name: string;
@@ -51,15 +68,15 @@ const closing = new Map<string, Promise<void>>();
 /**
  * Opens the file, or joins those in this process who have it open. DuckDB's own lock keeps other
  * processes off.
- * @param tableCount about how many tables there will be: a new file is laid out for it
+ * @param content about what there will be: a new file is laid out for it
  * @throws OUTPUT_BUSY, OUTPUT_FAILED
  */
-export async function openDatabase(file: string, tableCount = 1): Promise<Database> {
+export async function openDatabase(file: string, content: Content = {}): Promise<Database> {
   try {
     const path = join(await realpath(dirname(file)), basename(file));
     while (closing.has(path)) await closing.get(path);
     const shared = files.get(path) ?? {
-      opening: open(path, tableCount),
+      opening: open(path, content),
       userCount: 0,
       queue: Promise.resolve(),
       trimming: Promise.resolve(),
@@ -155,6 +172,14 @@ async function leave(path: string, shared: Shared): Promise<void> {
  * large tables a third of their compression.
  */
 const manyTables = 200;
+/**
+ * Each column that is written has blocks of its own in memory, for its values and for which of them
+ * are null: with large ones 2,000 columns fill all of it.
+ */
+const manyColumns = 500;
+
+const hasManyParts = ({ tableCount = 1, columnCount = 1 }: Content) =>
+  tableCount > manyTables || columnCount > manyColumns;
 
 /**
  * The most is what rows may need while they are written: 2,048 of them lie in memory at once,
@@ -162,7 +187,7 @@ const manyTables = 200;
  */
 const memory = { least: "32MiB", most: "1GiB" } as const;
 
-async function open(path: string, tableCount: number): Promise<Opened> {
+async function open(path: string, content: Content): Promise<Opened> {
   // Loaded only when needed: the native library costs about 30 ms.
   const { DuckDBInstance: Instance } = await import("@duckdb/node-api");
   // No extension is fetched from the network; json and icu are built in.
@@ -176,7 +201,7 @@ async function open(path: string, tableCount: number): Promise<Opened> {
     // The format of DuckDB 1.4, which has long-term support: older ones write many tables five
     // times slower.
     storage_compatibility_version: "v1.4.0",
-    default_block_size: tableCount > manyTables ? "16384" : "262144",
+    default_block_size: hasManyParts(content) ? "16384" : "262144",
   });
   try {
     const stageFolder = `${path}.svc-stage`;

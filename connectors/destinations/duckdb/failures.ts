@@ -18,7 +18,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
     "it is not a DuckDB file that this version reads",
   ],
   [
-    /out of memory|failed to (?:pin|allocate)/i,
+    /out of memory|(?:failed to|could not) (?:pin|allocate)/i,
     "DuckDB needed more than its 1 GiB of memory, in which 2,048 rows of a table have to fit; leave the large column out, or write such rows as JSON lines or into PostgreSQL",
   ],
   [/depend/i, "an index or a view depends on the table"],

@@ -20,7 +20,7 @@ import {
 import { toColumns } from "./columns.ts";
 import { commit, dropNext } from "./commit.ts";
 import { abandon, complete } from "./completion.ts";
-import { openDatabase } from "./database.ts";
+import { contentOf, openDatabase } from "./database.ts";
 import { working } from "./failures.ts";
 import { batchNeeds } from "./fit.ts";
 import { notesColumn } from "./notes.ts";
@@ -45,7 +45,7 @@ export async function openWriter(
 ): Promise<DestinationSink> {
   for (const { configured } of command.streams)
     if (destinationModeOf(configured) === "append_dedup") requireKeys(configured);
-  const database = await openDatabase(path, command.streams.length);
+  const database = await openDatabase(path, contentOf(command.streams));
   try {
     const opened = await working(() => openTables(database, command, config.schema));
     const pace = createCommitPace(clock);
