@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { batchOfLines } from "../../../conformance/destination/batches.ts";
+import { batchOfLines } from "../../../fixtures/taking-lines.ts";
 import { describeStream } from "../../../tests/destination-behaviour.ts";
 import { duckdbContext } from "../../../tests/duckdb-place.ts";
 import { openDatabase } from "./database.ts";
