@@ -52,7 +52,7 @@ const hasGo = spawnSync("go", ["version"], { stdio: "ignore" }).status === 0;
 
 describe.skipIf(!hasDocker)("with Docker", () => {
   const others = ["node", ...(hasGo ? ["go"] : [])];
-  beforeAll(() => buildImages("reference", "hostile", ...others), 600_000);
+  beforeAll(() => buildImages("reference", "hostile", "cdk", ...others), 900_000);
 
   test.each(
     others,
@@ -74,14 +74,17 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     ]);
   });
 
-  test("a well-made image is read into DuckDB, signs with a token that it does not have, and goes on from its state", async () => {
+  test.each([
+    ["reference", "cursor="],
+    ["cdk", "since=2026-05-02"],
+  ])("a well-made image (%s) is read into DuckDB, signs with a token that it does not have, and goes on from its state", async (name, place) => {
     let book: Notebook = { ...notebook, notes: notebook.notes.slice(0, 5) };
     await using provider = await startNotes(() => book);
     const cwd = await mkdtemp(join(tmpdir(), "svc-image-test-"));
     const read = () =>
       runCommand(
         [
-          ...["read", "image:svc-test-reference", "--config", "c.json", "--out", "x.duckdb"],
+          ...["read", `image:svc-test-${name}`, "--config", "c.json", "--out", "x.duckdb"],
           ...["--incremental", "--allow-host", "api.notes.example.com"],
         ],
         {
@@ -96,7 +99,12 @@ describe.skipIf(!hasDocker)("with Docker", () => {
       book = notebook;
       const count = provider.received.length;
       expect(await read()).toMatchObject({ code: 0 });
-      expect(provider.received.slice(count).map(({ url }) => url)[0]).toContain("cursor=");
+      expect(
+        provider.received
+          .slice(count)
+          .map(({ url }) => url)
+          .join(" "),
+      ).toContain(place);
       const db = await DuckDBInstance.create(join(cwd, "x.duckdb"));
       const connection = await db.connect();
       const found = await connection.runAndReadAll("SELECT id FROM notes ORDER BY id");
@@ -106,6 +114,27 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     } finally {
       await rm(cwd, { recursive: true });
     }
+  });
+
+  test("one on Airbyte's CDK is known, checked and read: a manifest's streams and one in Python, without its token", async () => {
+    await using provider = await startNotes(() => notebook);
+    await using host = createHost({ seams: provider.seams });
+    const hosts = ["api.notes.example.com"];
+    const image = await openImage("svc-test-cdk", { hosts, exposed: [], memoryMb: 512 });
+    const config = { api_token: token };
+    expect(await host.check(image, config)).toMatchObject({ status: "succeeded" });
+    const wrong = await host.check(image, { api_token: "of-another-account" });
+    expect(wrong).toMatchObject({ status: "failed" });
+    const found = await host.discover(image, config);
+    expect(found.map(({ name }) => name)).toEqual(["notes", "folder_members", "tags"]);
+    const read = found.map((stream) => ({ stream, sync_mode: "full_refresh" as const }));
+    const sink = createMemorySink();
+    const { status } = await host.read(image, { config, catalog: { streams: read } }, sink);
+    expect(status).toBe("succeeded");
+    expect(sink.rows("notes").map(({ id }) => id)).toEqual(notebook.notes.map(({ id }) => id));
+    // The CDK reads partitions beside each other, in no order.
+    const members = sink.rows("folder_members").map((row) => `${row.folder_id} ${row.id}`);
+    expect(members.toSorted()).toEqual(["f1 u1", "f1 u2", "f1 u3", "f2 u1"]);
   });
 
   test("one that was built here is a connector of the service by its id, and a job reads it", async () => {
