@@ -59,7 +59,7 @@ function textOf(kind: BatchField["kind"], value: unknown): string | undefined {
   return /^-?\d/.test(text) && (kind === "number" || isWhole(text)) ? text : undefined;
 }
 
-/** What JSON has no numbers for: as texts. */
+/** Numbers that JSON does not have, as texts. */
 const endless: ReadonlySet<unknown> = new Set(["NaN", "Infinity", "-Infinity"]);
 
 const jsonOf = (value: unknown) =>

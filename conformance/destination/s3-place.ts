@@ -62,7 +62,7 @@ export async function createS3Places(
       path: undefined,
       way: (trouble) => openWay(server, authority, trouble),
       sql: undefined,
-      // What is in the bucket has names of its own with each run.
+      // Names in the bucket are others with each run.
       files: () => readdir(join(folder, "scratch")).catch(() => []),
       unwritable: () => Promise.all(obstacles.map((obstacle) => makeUnwritable(obstacle))),
       remove: () => rm(folder, { recursive: true, force: true }),

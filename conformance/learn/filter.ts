@@ -19,7 +19,7 @@ export const filterKeys = (filter: Filter | undefined): readonly string[] =>
     ? []
     : [filter.key, ...(filter.upperKey === undefined ? [] : [filter.upperKey])];
 
-/** What a request's filter says, as one text: the same for the same rows; "" without one. */
+/** A request's filter as one text: the same for the same rows; "" without one. */
 export function filterText(filter: Filter | undefined, parameters: Parameters): string {
   const values = filterKeys(filter).map((key) => parameters.get(key) ?? "");
   return values.some((value) => value !== "") ? values.join("..") : "";
@@ -143,8 +143,8 @@ export function parseTime(text: string | undefined): ParsedTime | undefined {
 export const isWindow = (text: string) => text.includes("..");
 
 /**
- * The rows that a request with these parameters is given. One whose field is missing, or no time, as
- * a provider gives it that has changed its form, is as new as it was.
+ * The rows that a request with these parameters is given. One whose field is missing, or no time,
+ * as a provider gives it that has changed its form, is as new as it was.
  */
 export function filterRows(
   rows: readonly ProviderRow[],

@@ -67,7 +67,7 @@ export function gatherRows(model: Model, pages: readonly RecordedPage[]): Gather
   return { base, sequences, rows, tokens: sequences.flatMap((sequence) => sequence.tokens) };
 }
 
-/** Windows of time as their rows stand: full reads first, the newest one first where rows are so. */
+/** Windows of time as their rows stand: full reads first, then the newest where rows are so. */
 function inOrder(
   { filter }: Model,
   sequences: readonly PlacedSequence[],

@@ -95,9 +95,9 @@ export async function startObjectStore({
   };
   if (!(await Promise.race([ready(), ended.then(() => false)])))
     return { missing: `moto does not start with ${found}` };
-  const told = JSON.parse(said) as Pick<ObjectStoreServer, "port" | "writer" | "reader">;
+  const started = JSON.parse(said) as Pick<ObjectStoreServer, "port" | "writer" | "reader">;
   return {
-    ...told,
+    ...started,
     bucket,
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");

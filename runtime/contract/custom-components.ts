@@ -1,6 +1,6 @@
 /**
- * Components of declarative manifests that their authors write in TypeScript: `components.ts` beside
- * the manifest exports each of them, by the last part of the `class_name` that names it.
+ * Components of declarative manifests that their authors write in TypeScript: `components.ts`
+ * beside the manifest exports each of them, by the last part of the `class_name` that names it.
  * docs/manifests.md has an example of each.
  *
  * They run where the manifest is read, in the sandbox: without files, a network or secrets. They
@@ -11,23 +11,23 @@ import type { JsonObject } from "./json.ts";
 import type { Signal } from "./platform.ts";
 
 /**
- * A record as it came: whole numbers beyond 2^53 are `bigint`, decimals with more than 15 digits raw
- * JSON. Only fields of the stream's schema are written.
+ * A record as it came: whole numbers beyond 2^53 are `bigint`, decimals with more than 15 digits
+ * raw JSON. Only fields of the stream's schema are written.
  */
 export type CustomRecord = { [field: string]: unknown };
 
 /** The place where a component stands, and what is being read. */
 export interface CustomScope {
   /**
-   * Its own properties in the manifest, without `type` and `class_name`; a text that is an expression
-   * has its value.
+   * Its own properties in the manifest, without `type` and `class_name`; a text that is an
+   * expression has its value.
    */
   readonly options: Readonly<Record<string, unknown>>;
   /** `$parameters`, its own and those handed down to it. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /** The settings; a placeholder stands in the place of each secret. */
   readonly config: JsonObject;
-  /** The part and the window that is read: `stream_slice` of expressions. Empty where there is none. */
+  /** The part and the window that is read: `stream_slice` of expressions. Empty without one. */
   readonly slice: Readonly<Record<string, unknown>>;
 }
 
@@ -83,9 +83,9 @@ export interface CustomPage extends Omit<CustomAnswer, "status"> {
 /** A `pagination_strategy`; its property `page_size` goes where `page_size_option` says. */
 export interface CustomPaginationStrategy {
   /**
-   * Gives the token of the next page: `next_page_token` of expressions, and what `page_token_option`
-   * puts into the request. Nothing, null or "" after the last page. A token that was there before
-   * ends the read with PAGING_LOOP.
+   * Gives the token of the next page: `next_page_token` of expressions, and what
+   * `page_token_option` puts into the request. Nothing, null or "" after the last page. A token
+   * that was there before ends the read with PAGING_LOOP.
    */
   next(page: CustomPage, scope: CustomScope): unknown;
 }
@@ -99,13 +99,13 @@ export interface CustomSchemaLoader {
 /** One of `backoff_strategies`. */
 export interface CustomBackoffStrategy {
   /**
-   * Gives the seconds to wait before a request is tried again; nothing where the next strategy is to
-   * say. @param attempt tries that have failed, from 1
+   * Gives the seconds to wait before a request is tried again; nothing where the next strategy is
+   * to say. @param attempt tries that have failed, from 1
    */
   waitSeconds(answer: CustomAnswer, attempt: number, scope: CustomScope): number | undefined;
 }
 
-/** What an answer means, as `HttpResponseFilter` has it. */
+/** The meaning of an answer, as `HttpResponseFilter` has it. */
 export type CustomAction = "SUCCESS" | "FAIL" | "RETRY" | "IGNORE" | "RATE_LIMITED";
 
 /** An `error_handler`, alone or in a `CompositeErrorHandler`; it may have `max_retries`. */

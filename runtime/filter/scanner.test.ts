@@ -178,7 +178,7 @@ function hexEscaped(text: string): string {
   return [...Buffer.from(text)].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
 }
 
-/** What each view has of each ten characters in a row. */
+/** The part of each view that stands for each ten characters in a row. */
 function runsOfViews(canary: string): { readonly name: string; readonly run: Uint8Array }[] {
   const characters = [...canary];
   const runs: { name: string; run: Uint8Array }[] = [];

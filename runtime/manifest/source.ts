@@ -38,7 +38,7 @@ export async function loadManifest(url: string, loader: CodeLoader): Promise<Sou
   });
 }
 
-/** What lies beside a manifest. */
+/** The files beside a manifest. */
 interface Beside {
   /** Schemas. */
   readonly files?: typeof noSchemaFiles;

@@ -116,8 +116,8 @@ for (const name of ["setFlagsFromString", "startCpuProfile", "startHeapProfile"]
     writable: false,
   });
 }
-// That of Node asks for each folder on the way, whether it may be read or not, and so tells which are
-// there. The resolver of modules still does (docs/security.md).
+// That of Node asks for each folder on the way, whether it may be read or not, and so tells which
+// are there. The resolver of modules still does (docs/security.md).
 const { native } = fs.realpathSync;
 fs.realpathSync = Object.assign(
   ((path, options) => native(path, encodingOf(options))) as typeof native,

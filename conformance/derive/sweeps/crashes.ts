@@ -21,7 +21,7 @@ export interface CrashRun {
   readonly after: number;
   readonly first: Observation;
   readonly resumed: Observation;
-  /** False: the resumed read asked for what nobody recorded, and nothing can be said of its rows. */
+  /** False: the resumed read asked for what nobody recorded: nothing is known of its rows. */
   readonly isAnswered: boolean;
   /** The state that the last run was resumed from; undefined = from the beginning. */
   readonly state: JsonValue | undefined;

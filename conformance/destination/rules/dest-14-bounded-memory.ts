@@ -32,7 +32,7 @@ export default defineDestinationRule({
         );
     }
     report.checked(`${streamCount} streams`);
-    // What a client keeps once, whatever it writes, is not of the streams.
+    // A client keeps some memory once, whatever it writes: that is not of the streams.
     const one = await place.process(manyStreams(lab.fresh(), 1));
     const all = await place.process(manyStreams(lab.fresh(), streamCount));
     const perStream = Math.round((all.keptBytes - one.keptBytes) / (streamCount - 1));

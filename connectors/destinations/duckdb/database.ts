@@ -28,7 +28,7 @@ export interface Database extends AsyncDisposable {
   trim(connection: DuckDBConnection): Promise<void>;
 }
 
-/** What a new file is for. */
+/** The tables that a new file is for. */
 export interface Content {
   readonly tableCount?: number;
   /** Of its widest table. */

@@ -71,10 +71,12 @@ test("what throws, now or later, is told with its place", async () => {
   };
   const code = await open({ Greeting: { transform: fail } });
   const part = code.find(greeting, "here", ["CustomTransformation"]);
-  const told = expect.objectContaining({ details: { name: "TypeError", path: "here (line 33)" } });
-  expect(() => part.call("transform")).toThrow(told);
-  await expect(part.run(async () => fail())).rejects.toEqual(told);
-  expect(() => [...itemsOf(part, { [Symbol.iterator]: fail })]).toThrow(told);
+  const withPlace = expect.objectContaining({
+    details: { name: "TypeError", path: "here (line 33)" },
+  });
+  expect(() => part.call("transform")).toThrow(withPlace);
+  await expect(part.run(async () => fail())).rejects.toEqual(withPlace);
+  expect(() => [...itemsOf(part, { [Symbol.iterator]: fail })]).toThrow(withPlace);
   expect(() => [...itemsOf(part, 3)]).toThrow("gives what is no list");
   const limited = new ConnectorError("RATE_LIMITED");
   expect(() =>

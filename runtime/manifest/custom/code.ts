@@ -1,6 +1,7 @@
 /**
  * Components that the author of a manifest has written in TypeScript: `components.ts` beside it,
- * found by the last part of a `class_name`. Without that file they are Python, which cannot run here.
+ * found by the last part of a `class_name`. Without that file they are Python, which cannot run
+ * here.
  */
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -53,7 +54,7 @@ export interface CustomPart {
    * @throws CONNECTOR_FAILED with the place in the manifest and in the code
    */
   call(name: string, ...given: readonly unknown[]): unknown;
-  /** What it gives is no such thing. */
+  /** The error of a component that gives no such thing. */
   wrong(problem: string): ConnectorError;
   /** Runs what it has given to be run later, an iterator for instance, with the same errors. */
   run<T>(work: () => T): T;

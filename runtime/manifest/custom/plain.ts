@@ -1,4 +1,4 @@
-/** What code of an author's own gives, as values of the interpreter: plain data and nothing else. */
+/** Values of an author's own code, as the interpreter has them: plain data, nothing else. */
 import { type PlainValue, rawText } from "../expressions/values.ts";
 import type { PlainRecord } from "../records/selector.ts";
 import type { CustomPart } from "./code.ts";

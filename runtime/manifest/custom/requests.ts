@@ -1,4 +1,4 @@
-/** What follows an answer, by the code of an author: the next page, a wait, what an error means. */
+/** The consequences of an answer, by an author's code: a next page, a wait, an error's meaning. */
 import type { HttpResponse } from "../../contract/context.ts";
 import type { CustomAnswer, CustomPage } from "../../contract/custom-components.ts";
 import type { Scope } from "../expressions/evaluate.ts";
@@ -44,7 +44,7 @@ export function waitWith(
   throw part.wrong("gives a wait that is no number of seconds");
 }
 
-/** What an answer means; undefined where its status says so. */
+/** The meaning of an answer; undefined where its status says it. */
 export function judgeWith<Action extends string>(
   { part, scopeOf }: OwnPart,
   answer: HttpResponse,

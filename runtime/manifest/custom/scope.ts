@@ -1,4 +1,4 @@
-/** What a component of an author's own is told: the place where it stands, and what is being read. */
+/** The arguments of an author's own component: where it stands, and what is being read. */
 import type { CustomRequestScope, CustomScope } from "../../contract/custom-components.ts";
 import { isJsonObject, type JsonValue } from "../../contract/json.ts";
 import type { Component } from "../document/component.ts";

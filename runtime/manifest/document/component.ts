@@ -20,7 +20,7 @@ export interface Component {
   get(name: string): JsonValue | undefined;
   /** The place of a property, for messages. */
   at(name: string): string;
-  /** What its author has written for it in TypeScript; undefined for a component of svc's own. */
+  /** Its author's code in TypeScript; undefined for a component of svc's own. */
   readonly custom: CustomPart | undefined;
   /** Where components within it are found that their author has written. */
   readonly code: CustomCode;

@@ -117,7 +117,7 @@ function compileOne(handler: Component) {
   };
 }
 
-/** What answers mean to a handler, and its waits. */
+/** The meanings that answers have for a handler, and its waits. */
 function waysOf(handler: Component): { filters: Filter[]; waits: Wait[] } {
   const own = ownPartOf(handler);
   if (own)

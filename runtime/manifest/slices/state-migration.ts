@@ -1,4 +1,4 @@
-/** State migrations: states of another form, as those from before each part had a cursor in a list. */
+/** State migrations: states of another form, such as those from before parts had cursors. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../contract/json.ts";
 import { migrateWith } from "../custom/parts.ts";
 import { ownPartOf } from "../custom/scope.ts";
