@@ -1,91 +1,143 @@
 /**
  * Reports how `svc` takes declarative manifests that others have published:
  *
- *     npm run docs:published -- FOLDER ["where they come from"]
+ *     npm run docs:published -- FOLDER ["where they come from"] [--kit-seconds 120]
  *
- * FOLDER has them as `NAME.yaml` or `NAME/manifest.yaml`, with what lies beside. Nothing of them is
- * kept but the table.
+ * FOLDER has them as wheels of Python, as `NAME.yaml` or as `NAME/manifest.yaml`, with what lies
+ * beside. Where Python and pip work, they are compared with Airbyte's interpreter. Nothing of them is
+ * kept but the table; differences are explained in tests/manifests/published-explained.yaml.
  */
-import { globSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ConnectorError, createHost, findConnector } from "svc-connectors/host";
+import { parseArgs } from "node:util";
 import { parse } from "yaml";
+import {
+  openPublished,
+  openWork,
+  startOther,
+  type Tried,
+  type TryOptions,
+  tryManifest,
+} from "../tests/manifests/published.ts";
+import { installPythonPackages } from "../tests/python-packages.ts";
 
-interface Outcome {
-  readonly name: string;
-  readonly version: string;
-  /** Streams that its document lists, without those that are made when it runs. */
-  readonly streams: number;
-  readonly missing: number;
-  /** Why streams, or all of it, cannot be read. */
-  readonly reasons: readonly string[];
+/** Tries each manifest of a folder; without options it is only loaded, and no request is made. */
+export async function tryPublished(folder: string, options: TryOptions = {}): Promise<Tried[]> {
+  using work = openWork();
+  const tried: Tried[] = [];
+  for (const published of openPublished(folder, work.folder))
+    tried.push(await tryManifest(published, options));
+  return tried;
 }
 
-/** Loads each manifest of a folder as `svc spec` does; no request is made. */
-export async function tryPublished(folder: string): Promise<Outcome[]> {
-  await using host = createHost();
-  const outcomes: Outcome[] = [];
-  const found = globSync("{*.{yaml,yml},*/manifest.{yaml,yml}}", { cwd: folder }).sort();
-  for (const file of found.filter((one) => basename(one) !== "spec.yaml")) {
-    const path = join(realpathSync(folder), file);
-    const name = file.includes("/") ? dirname(file) : file.replace(/\.ya?ml$/, "");
-    const { version, streams } = facts(readFileSync(path, "utf8"));
-    try {
-      const { missingStreams = [] } = await host.spec(findConnector(path, "/"));
-      const reasons = missingStreams.map(({ path, problem }) => `${withoutPlace(path)} ${problem}`);
-      outcomes.push({ name, version, streams, missing: missingStreams.length, reasons });
-    } catch (error) {
-      if (!(error instanceof ConnectorError)) throw error;
-      const { path = "", problem = error.message } = error.details;
-      const reason = `${path} ${problem}`;
-      outcomes.push({ name, version, streams, missing: streams, reasons: [reason.trim()] });
-    }
-  }
-  return outcomes;
-}
+/** Whose a difference is, and why, by `NAME STREAM`, `NAME` or the beginning of what differs. */
+type Explained = Readonly<Record<string, string>>;
 
-/** The part of a place that others have too. */
-const withoutPlace = (path: string) => path.split(".").slice(-2).join(".");
+const explainedFile = new URL("../tests/manifests/published-explained.yaml", import.meta.url);
+const readExplained = () => (parse(readFileSync(explainedFile, "utf8")) ?? {}) as Explained;
 
-function facts(text: string): { version: string; streams: number } {
-  try {
-    const { version, streams } = parse(text) as { version?: unknown; streams?: unknown };
-    return { version: String(version ?? ""), streams: Array.isArray(streams) ? streams.length : 0 };
-  } catch {
-    return { version: "", streams: 0 };
-  }
-}
+const percent = (part: number, of: number) =>
+  of === 0 ? "none" : `${((100 * part) / of).toFixed(1)} %`;
+const cell = (text: string) =>
+  text.replaceAll("|", "\\|").replace(/[<>]/g, "\\$&").replace(/\s+/g, " ").slice(0, 400);
+const row = (cells: readonly string[]) => `| ${cells.map(cell).join(" | ")} |`;
+const isEqual = ({ differences }: Tried["compared"][number]) => differences.length === 0;
 
 /** @param from where they come from, in a sentence's middle */
-export function renderPublished(outcomes: readonly Outcome[], from: string): string {
-  const streams = outcomes.reduce((sum, one) => sum + one.streams, 0);
-  const missing = outcomes.reduce((sum, one) => sum + one.missing, 0);
-  const whole = outcomes.filter(({ reasons }) => reasons.length === 0).length;
-  const cell = (text: string) => text.replaceAll("|", "\\|").replace(/\s+/g, " ").slice(0, 300);
-  const rows = outcomes.map(({ name, version, streams, missing, reasons }) =>
-    [name, version, String(streams), String(missing), [...new Set(reasons)].join("; ") || "—"]
-      .map(cell)
-      .join(" | "),
-  );
+export function renderPublished(
+  tried: readonly Tried[],
+  from: string,
+  explained: Explained = readExplained(),
+): string {
+  const loaded = tried.filter(({ refusal }) => refusal === undefined);
+  const plain = tried.filter(({ isWithPython }) => !isWithPython);
+  const plainLoaded = plain.filter(({ refusal, missingCount }) => !refusal && missingCount === 0);
+  const compared = tried.flatMap(({ compared }) => compared);
+  const equal = compared.filter(isEqual);
+  const bare = equal.filter(({ rows }) => rows === 0);
+  const asked = tried.filter(({ kit }) => kit !== undefined);
   return `# Published manifests, as svc finds them
 
-Made by \`npm run docs:published -- FOLDER\` from manifests ${from}. They are ${outcomes.length}: a sample, and no claim about all there are. Each was loaded as \`svc spec\` does, without an account and without a request.
-Streams that they list: ${streams}, of which ${streams - missing} can be read. Manifests that need nothing which is not supported: ${whole} of ${outcomes.length}.
-What a manifest is refused for is a fact about both sides: what is supported stands in [manifests.md](manifests.md#what-is-supported).
+Made by \`npm run docs:published -- FOLDER\` from manifests ${from}: a sample, and no claim about all there are.
 
-| manifest | version | streams | cannot be read | why |
-|---|---|---|---|---|
-${rows.map((row) => `| ${row} |`).join("\n")}
+| | |
+|---|---|
+| tried | ${tried.length} manifests, ${sum(tried.map(({ streams }) => streams))} streams |
+| loaded | ${loaded.length} of ${tried.length}; of those without components in Python ${plainLoaded.length} of ${plain.length} with every stream |
+| compared with Airbyte's interpreter | ${compared.length} streams |
+| of these the same requests, records and states | ${equal.length} (${percent(equal.length, compared.length)}) |
+| equal, though without a record from the made provider | ${bare.length} (${bare.filter(({ failure }) => failure !== "").length} fail in both) |
+
+Each was loaded as \`svc spec\` does. Where it loads, both interpreters read each of its streams from a provider that is made of the manifest, from the beginning and from the state that one of them has left; of a manifest with
+components in Python those streams that need none. Nothing is known of the real providers. What a manifest is refused for is a fact about both sides: what is supported stands in [manifests.md](manifests.md#what-is-supported).
+
+| manifest | version | streams | cannot be read | why | equal | of |
+|---|---|---|---|---|---|---|
+${tried.map(toRow).join("\n")}
+
+## Differences
+
+${compared.length === equal.length ? "None." : `${differencesHead}\n${tried.flatMap((one) => differencesOf(one, explained)).join("\n")}`}
+
+## What the conformance kit says
+
+${asked.length === 0 ? "It was not asked." : `${kitHead}\n\n| manifest | rules tried | left | failed |\n|---|---|---|---|\n${asked.map(toKitRow).join("\n")}`}
 `;
 }
 
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+
+function toRow({ name, version, streams, missing, missingCount, refusal, compared }: Tried) {
+  const lost = refusal === undefined ? missingCount : streams;
+  const why = (refusal === undefined ? missing.join("; ") : refusal) || "—";
+  const counts =
+    compared.length === 0 ? ["—", "—"] : [compared.filter(isEqual).length, compared.length];
+  return row([name, version, String(streams), String(lost), why, ...counts.map(String)]);
+}
+
+const differencesHead = `| manifest | stream | part | what differs | why |\n|---|---|---|---|---|`;
+
+function differencesOf({ name, compared }: Tried, explained: Explained): string[] {
+  return compared.flatMap(({ stream, differences }) => {
+    const [first, ...others] = differences;
+    if (!first) return [];
+    const parts = [first, ...others].map(({ part }) => part).join(", ");
+    const why = explained[`${name} ${stream}`] ?? explained[name] ?? "not explained yet";
+    return [row([name, stream, parts, first.text, why])];
+  });
+}
+
+const kitHead = `Its rules in this process, with recordings from the made provider, for a bounded time: so it finds what a manifest does with answers, and nothing about the provider. Rules of what the interpreter does for every manifest do not apply.
+These are facts about how a manifest meets faults that providers seldom show, not about the work of its authors: Airbyte's own interpreter tells fewer faults apart.`;
+
+function toKitRow({ name, kit }: Tried) {
+  const { tried = 0, left = 0, failed = [], lack } = kit ?? {};
+  const lines = failed.map(({ rule, sentence }) => `${rule}: ${sentence.slice(0, 120)}`);
+  return row([name, String(tried), String(left), lack ?? (lines.join(" · ") || "none")]);
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [folder, from = "of a folder"] = process.argv.slice(2);
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { "kit-seconds": { type: "string", default: "120" }, out: { type: "string" } },
+  });
+  const [folder, from = "of a folder"] = positionals;
   if (folder === undefined) {
     console.error("Usage: npm run docs:published -- FOLDER [where they come from]");
     process.exit(64);
   }
-  const page = new URL("published-connectors.md", import.meta.url);
-  writeFileSync(page, renderPublished(await tryPublished(folder), from));
+  const python = await installPythonPackages();
+  if ("lack" in python) console.error(`Not compared: ${python.lack}`);
+  const other = "lack" in python ? undefined : await startOther(join(python.bin, "python"));
+  const kitMs = Number(values["kit-seconds"]) * 1_000;
+  const page = values.out ?? new URL("published-connectors.md", import.meta.url);
+  using work = openWork();
+  const tried: Tried[] = [];
+  for (const published of openPublished(folder, work.folder)) {
+    tried.push(await tryManifest(published, { other, kitMs }));
+    console.error(`${published.name}: ${tried.at(-1)?.refusal ?? "loaded"}`);
+    writeFileSync(page, renderPublished(tried, from));
+  }
+  await other?.[Symbol.asyncDispose]();
 }

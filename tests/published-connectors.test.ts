@@ -20,13 +20,43 @@ test("the table of published manifests says what is read of each, and why the re
     const page = renderPublished(await tryPublished(folder), "that a test has made");
     const rows = page.split("\n").filter((line) => line.startsWith("| source-"));
     expect(rows).toEqual([
-      expect.stringMatching(/^\| source-broken \| {2}\| 0 \| 0 \| .*not valid YAML/),
-      "| source-good | 6.36.2 | 1 | 0 | — |",
+      expect.stringMatching(
+        /^\| source-broken \| {2}\| 0 \| 0 \| .*not valid YAML.* \| — \| — \|$/,
+      ),
+      "| source-good | 6.36.2 | 1 | 0 | — | — | — |",
       expect.stringMatching(/^\| source-python \| 6.36.2 \| 1 \| 1 \| .*CustomRetriever/),
     ]);
-    expect(page).toContain("need nothing which is not supported: 1 of 3.");
-    expect(page).toContain("Streams that they list: 2, of which 1 can be read.");
+    expect(page).toContain("| tried | 3 manifests, 2 streams |");
+    expect(page).toContain("| loaded | 1 of 3;");
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+test("a difference has its explanation, or is told as one that has none", () => {
+  const tried = {
+    ...{ name: "source-shop", version: "1.0.0", streams: 2, missing: [], missingCount: 0 },
+    isWithPython: false,
+    compared: [
+      { stream: "orders", rows: 3, failure: "", differences: [] },
+      {
+        ...{ stream: "items", rows: 0, failure: "" },
+        differences: [{ part: "state", text: "there {}, here | {}" }],
+      },
+    ],
+    kit: {
+      ...{ tried: 70, left: 3, seconds: 50 },
+      failed: [{ rule: "NET-04", sentence: "orders, request 1 went elsewhere" }],
+    },
+  };
+  const page = renderPublished([tried], "that a test has made", {});
+  expect(page).toContain("| 1 (50.0 %) |");
+  expect(page).toContain(
+    "| source-shop | items | state | there {}, here \\| {} | not explained yet |",
+  );
+  expect(page).toContain("| source-shop | 70 | 3 | NET-04: orders, request 1 went elsewhere |");
+  const explained = renderPublished([tried], "that a test has made", {
+    "source-shop items": "ours",
+  });
+  expect(explained).toContain("here \\| {} | ours |");
 });

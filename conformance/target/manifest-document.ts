@@ -53,6 +53,7 @@ export function openDocument(text: string, file: string): TargetDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, logLevel: "silent" });
   const hasErrorHandler = /\berror_handler\b/.test(text);
+  const open = new Set<string>();
   const at = (path: readonly (string | number)[]) => follow(document.contents, path);
   const streams = at(["streams"]);
   const nodes = isSeq(streams) ? streams.items.map((item) => resolved(item as Node)) : [];
@@ -88,7 +89,6 @@ export function openDocument(text: string, file: string): TargetDocument {
     return typeof value === "string" && value.startsWith("#/") ? referred(value) : node;
   }
 
-  const open = new Set<string>();
   function referred(reference: string): Node | undefined {
     // A document that refers to itself is refused before a rule asks.
     if (open.has(reference)) return undefined;

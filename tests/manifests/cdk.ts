@@ -7,17 +7,33 @@ import { createInterface } from "node:readline";
 import { text as readText } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
-import type { ReceivedRequest } from "../../simulators/loopback.ts";
+import type { Handler, ReceivedRequest } from "../../simulators/loopback.ts";
 import { type Case, type CaseStream, now } from "./cases.ts";
 import { createShop } from "./provider.ts";
 import { type Reading, toReading } from "./read-here.ts";
 
 const program = fileURLToPath(new URL("cdk.py", import.meta.url));
 
+/** The provider of its readings, and how a case is brought to it. */
+export interface CdkWorld {
+  /** A provider that was asked nothing yet. */
+  open(one: Case): Handler;
+  /** @param origin of the provider, in place of the case's own */
+  toManifest(one: Case, origin: string): unknown;
+  toConfig(one: Case, origin: string): unknown;
+}
+
+const shop: CdkWorld = {
+  open: () => createShop("http"),
+  toManifest: ({ manifest }, origin) =>
+    parse(manifest.replaceAll("https://api.example.com", origin)),
+  toConfig: ({ config }) => config,
+};
+
 /** Starts it once for many readings. */
-export async function startCdk(python: string) {
+export async function startCdk(python: string, world = shop) {
   const received: ReceivedRequest[] = [];
-  let handle = createShop("http");
+  let handle: Handler = (_, response) => void response.writeHead(503).end();
   const server = createServer((incoming, response) => {
     void readText(incoming).then((body) => {
       const { method = "", url = "", headers } = incoming;
@@ -29,17 +45,20 @@ export async function startCdk(python: string) {
   const { port } = server.address() as AddressInfo;
   const child = spawn(python, [program, now], {
     stdio: ["pipe", "pipe", "inherit"],
-    env: { ...process.env, DO_NOT_TRACK: "1" },
+    // Nothing of a manifest leaves this machine: other hosts are behind a proxy that is none.
+    env: {
+      ...{ ...process.env, DO_NOT_TRACK: "1", NO_PROXY: "127.0.0.1" },
+      ...{ HTTPS_PROXY: "http://127.0.0.1:1", HTTP_PROXY: "http://127.0.0.1:1" },
+    },
   });
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
 
   const work = async (verb: "read" | "discover", one: Case, job: object = {}) => {
     received.length = 0;
-    handle = createShop("http");
-    const manifest = parse(
-      one.manifest.replaceAll("https://api.example.com", `http://127.0.0.1:${port}`),
-    );
-    const { config, files } = one;
+    handle = world.open(one);
+    const origin = `http://127.0.0.1:${port}`;
+    const [manifest, config] = [world.toManifest(one, origin), world.toConfig(one, origin)];
+    const { files } = one;
     child.stdin.write(`${JSON.stringify({ verb, manifest, config, files, ...job })}\n`);
     let line = "";
     // It logs there too.

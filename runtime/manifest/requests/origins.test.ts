@@ -16,6 +16,7 @@ test.each<[string, string[]]>([
   ["https://{{ config['domain'] }}/rest/{{ record.id }}", ["https://{domain}"]],
   ["{{ 'https://' ~ (config['domain'] | trim) }}/rest", ["https://{domain}"]],
   ["{{ parameters['base'] }}/v1", [us]],
+  ["{{ config['url'] }}oauth/token", ["https://{url}"]],
 ])("%s leads to hosts that are known before anything runs", (url, origins) => {
   expect(originsOf(url, "here", { base: us })).toEqual(origins);
 });
@@ -24,6 +25,7 @@ test.each([
   "https://{{ record.host }}/",
   "https://{{ response['next'] }}",
   "{{ config['host'] }}.example.com/",
+  "{{ config['url'] }}example.com/",
   "{{ now_utc() }}",
   "https://{{ config['a'] | hash }}.example.com",
   "{{ max(config['a'], config['b']) }}",
@@ -39,5 +41,8 @@ test("the URL of a log-in is one of those that its settings choose from", () => 
   expect(urlTemplatesOf(`${url}/token?x=1`, "here", {})).toEqual([
     "https://a.example.com/token",
     "https://{host}/token",
+  ]);
+  expect(urlTemplatesOf("{{ config['url'] }}oauth/token", "here", {})).toEqual([
+    "https://{url}/oauth/token",
   ]);
 });

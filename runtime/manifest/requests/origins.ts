@@ -13,8 +13,14 @@ export const originsOf = (url: string, path: string, parameters: JsonObject): st
   ...new Set(urlFormsOf(url, path, parameters, "host").map((form) => originOf(form, path))),
 ];
 
+/**
+ * A setting that is a whole host, or a URL: a path that follows without a slash relies on its own.
+ * Where it has none, the request goes to no declared host, and is refused.
+ */
+const wholeHost = /^(?:https:\/\/)?\{([\w.-]+)\}(?=[/?#]|$|[\w-]+(?:[/?#]|$))/i;
+
 function originOf(form: string, path: string): string {
-  const [, typed] = /^(?:https:\/\/)?\{([\w.-]+)\}(?=[/?#]|$)/i.exec(form) ?? [];
+  const [, typed] = wholeHost.exec(form) ?? [];
   if (typed !== undefined) return `https://{${typed}}`;
   const [origin, host] =
     /^https?:\/\/((?:\{[\w.-]+\}|[\w.:-]|\[[\da-f:]*\])+)(?=[/?#]|$)/i.exec(form) ?? [];
@@ -37,7 +43,7 @@ function originOf(form: string, path: string): string {
 export const urlTemplatesOf = (url: string, path: string, parameters: JsonObject): string[] =>
   urlFormsOf(url, path, parameters, "end").map((form) => {
     const rest = form.replace(/^(?:https?:\/\/[^/?#]*|\{[^{}]+\})/i, "").replace(/[?#].*$/s, "");
-    return originOf(form, path) + rest.trimEnd();
+    return originOf(form, path) + rest.trimEnd().replace(/^(?=[^/])/, "/");
   });
 
 /** The network that the streams of a manifest need. */

@@ -52,7 +52,9 @@ export function compileRequester(requester: Component): Requester {
     const signed = nothingAdded();
     await auth.sign(signed, scope, ctx);
     const base = toText(url.value(scope)).trim();
-    const target = joinUrl(base, added.path ?? (path ? toText(path.value(scope)) : ""));
+    const joined = joinUrl(base, added.path ?? (path ? toText(path.value(scope)) : ""));
+    // A setting that is a whole host may end with the slash that the path begins with.
+    const target = joined.replace(/^(https?:\/\/[^/?#]+)\/{2,}/i, "$1/");
     const given = URL.parse(target)?.searchParams;
     const inQuery = listedTexts(
       { ...query(scope), ...signed.request_parameter, ...added.request_parameter },
