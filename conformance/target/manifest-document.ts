@@ -59,10 +59,16 @@ export function openDocument(text: string, file: string): TargetDocument {
   const nodes = isSeq(streams) ? streams.items.map((item) => resolved(item as Node)) : [];
   const named = nodes.flatMap((node) => {
     const name = isMap(node)
-      ? (node.get("name") ?? node.getIn(["$parameters", "name"]))
+      ? (node.get("name") ?? node.getIn(["$parameters", "name"]) ?? textAt(node, "name"))
       : undefined;
     return typeof name === "string" ? [{ name, node: node as Node }] : [];
   });
+
+  /** A text that stands where its node refers to. */
+  function textAt(node: Node, name: string): unknown {
+    const found = childOf(node, name);
+    return isScalar(found) ? found.value : undefined;
+  }
 
   /** Follows a path as far as it leads, through references. */
   function follow(from: unknown, path: readonly (string | number)[]): Node | undefined {

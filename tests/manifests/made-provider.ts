@@ -106,7 +106,7 @@ function pageIn(endpoint: Endpoint, page: number, url: URL): JsonValue {
   const { fields, path, cursor, next, isLinked, size } = endpoint;
   const count = page === 0 ? size : page === 1 ? 1 : 0;
   // Parts have rows of their own.
-  const shift = endpoint.loose > 1 ? 1_000 * (1 + (hashOf(url.pathname) % 900)) : 0;
+  const shift = endpoint.loose > 1 ? 1_000 * (1 + (hashOf(url.pathname) % 1_000_000)) : 0;
   const rows = Array.from({ length: count }, (_, index) =>
     rowOf(fields, page * size + index, cursor, shift),
   );

@@ -1,7 +1,8 @@
 /** Settings that fit the specification of a manifest, for a provider that takes any. */
+import { createHash } from "node:crypto";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../runtime/contract/json.ts";
 
-const secretPrefix = "secr-K7Qx2mVt9sB";
+const secretPrefix = "secr-";
 
 /** The secrets of made settings. */
 export function secretsIn(settings: JsonValue): string[] {
@@ -53,7 +54,7 @@ function valueFor(schema: JsonObject, name: string, isLabel: IsLabel): JsonValue
         : Number(schema.minimum ?? examples[0] ?? 1);
   }
   const fits = fittingOf(schema.pattern);
-  const secret = `${secretPrefix}${name.replace(/\W/g, "")}`;
+  const secret = `${secretPrefix}${createHash("sha256").update(name).digest("base64url").slice(0, 24)}`;
   if (schema.airbyte_secret === true)
     return (
       [
