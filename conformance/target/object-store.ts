@@ -108,6 +108,12 @@ export async function startObjectStore({
 
 const run = promisify(execFile);
 
+/** Fails where moto is missing, or older than 5.2.5: those do not take the users' own secrets. */
+const isThere = `
+import flask_cors, moto
+assert tuple(int(part) for part in moto.__version__.split(".")[:3]) >= (5, 2, 5)
+`;
+
 /**
  * A Python that has moto: that of SVC_MOTO_PYTHON, else python3, else one of the user's cache, into
  * which it is fetched. Undefined: there is none.
@@ -119,7 +125,7 @@ async function findPython(): Promise<string | undefined> {
   const own = join(kept, "bin", "python");
   const candidates = [process.env.SVC_MOTO_PYTHON || "python3", own];
   for (const python of candidates)
-    if (await run(python, ["-c", "import moto, flask_cors"]).then(isDone, isNot)) return python;
+    if (await run(python, ["-c", isThere]).then(isDone, isNot)) return python;
   try {
     await mkdir(parent, { recursive: true });
     const made = await mkdtemp(join(parent, "making-"));
