@@ -10,6 +10,8 @@ import { answerJson, type Handler, type ReceivedRequest } from "../../simulators
 interface Endpoint {
   readonly stream: string;
   readonly pattern: RegExp;
+  /** Its end, where the base is one of several. */
+  readonly ending: RegExp;
   /** Expressions in its path: what has fewer is meant first. */
   readonly loose: number;
   readonly fields: JsonObject;
@@ -60,9 +62,11 @@ export function createMadeProvider(
   const handle: Handler = (request, response) => {
     const scheme = request.host.startsWith("127.0.0.1") ? "http" : "https";
     const url = new URL(request.url.replace(/^\/+/, "/"), `${scheme}://${request.host}`);
-    const found = endpoints
-      .filter(({ pattern }) => pattern.test(url.pathname))
-      .toSorted((a, b) => Number(b.stream === reading) - Number(a.stream === reading))[0];
+    const exact = endpoints.filter(({ pattern }) => pattern.test(url.pathname));
+    const close = endpoints.filter(({ ending }) => ending.test(url.pathname));
+    const found = (exact.length > 0 ? exact : close).toSorted(
+      (a, b) => Number(b.stream === reading) - Number(a.stream === reading),
+    )[0];
     const isLogin = request.method === "POST" && /token|oauth|login|session/.test(url.pathname);
     if (!found && isLogin && secrets.length > 0 && !isCarrying(request, known))
       return answerJson(response, 401, { message: "nobody is known by that" });
@@ -235,12 +239,8 @@ function endpointsOf(
       );
     const base = fill(requester.url_base ?? requester.url).trim();
     const below = base.replace(/^(?:https?:\/\/)?(?:\{\{.*?\}\}|[^/{]+)*/, "").replace(/\/+$/, "");
-    const whole = `${below}/${fill(requester.path ?? given.path).replace(/^\/+/, "")}`;
-    const parts =
-      whole
-        .replace(/^\/*/, "/")
-        .split("?")[0]
-        ?.split(/\{\{.*?\}\}|\{%.*?%\}/) ?? [];
+    const own = fill(requester.path ?? given.path).replace(/^\/+/, "");
+    const parts = piecesOf(`${below}/${own}`.replace(/^\/*/, "/"));
     const extractor = partOf(partOf(retriever, "record_selector"), "extractor");
     const routers = [retriever.partition_router ?? []].flat().filter(isJsonObject);
     const parents = routers.flatMap(({ parent_stream_configs: one }) => [one ?? []].flat());
@@ -248,6 +248,7 @@ function endpointsOf(
     endpoints.push({
       stream: name,
       pattern: new RegExp(`^${parts.map(escaped).join("[^/]+")}/?$`),
+      ending: new RegExp(`/${piecesOf(own).map(escaped).join("[^/]+")}/?$`),
       loose: parts.length,
       fields: fieldsOf(stream, () => schemaOf(name)),
       path: [extractor.field_path ?? []]
@@ -264,6 +265,10 @@ function endpointsOf(
     (a, b) => a.loose - b.loose || b.pattern.source.length - a.pattern.source.length,
   );
 }
+
+/** The fixed texts of a path, between its expressions. */
+const piecesOf = (path: string): string[] =>
+  (path.split("?")[0] ?? "").split(/\{\{.*?\}\}|\{%.*?%\}/);
 
 const partOf = (value: JsonObject, name: string): JsonObject => {
   const part = value[name];
@@ -283,7 +288,10 @@ function cursorOf(cursor: JsonObject, fill: (text: unknown) => string): Endpoint
   return { field: fill(cursor.cursor_field), format: String(format) };
 }
 
-const answered = /response((?:\.(?!get\b)\w+|\[\s*['"]\w+['"]\s*\]|\.get\(\s*['"]\w+['"])+)/g;
+const step = /\.(?!get\b)(\w+)|\[\s*['"](\w+)['"]\s*\]|\.get\(\s*['"](\w+)['"][^()]*\)/;
+const answered = new RegExp(`response((?:${step.source})+)`, "g");
+const namesIn = (chain: string) =>
+  [...chain.matchAll(new RegExp(step, "g"))].map(([, ...names]) => names.find(Boolean) ?? "");
 
 /** @param isOne its stream is read as one, so that many rows cost little */
 function pagingOf(
@@ -297,9 +305,7 @@ function pagingOf(
   const isFull = wanted >= 1 && wanted <= (isOne ? maxRows : fewRows);
   return {
     token: typeof field_name === "string" ? field_name : undefined,
-    next: [...texts.matchAll(answered)].map(([, chain = ""]) =>
-      (chain.match(/\w+/g) ?? []).filter((name) => name !== "get"),
-    ),
+    next: [...texts.matchAll(answered)].map(([, chain = ""]) => namesIn(chain)),
     isLinked: field_name === undefined || /\||split/.test(String(strategy.cursor_value)),
     size: isFull ? wanted : fewRows,
   };
