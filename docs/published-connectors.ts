@@ -82,7 +82,7 @@ ${compared.length === equal.length ? "None." : `${differencesHead}\n${tried.flat
 
 ## What the conformance kit says
 
-${asked.length === 0 ? "It was not asked." : `${kitHead(Math.max(...asked.map(({ kit }) => kit?.seconds ?? 0)))}\n\n| manifest | rules tried | left | failed |\n|---|---|---|---|\n${asked.map(toKitRow).join("\n")}`}
+${asked.length === 0 ? "It was not asked." : `${kitHead(Math.max(...asked.map(({ kit }) => kit?.budgetSeconds ?? 0)))}\n\n| manifest | rules tried | left | failed |\n|---|---|---|---|\n${asked.map(toKitRow).join("\n")}`}
 `;
 }
 
@@ -108,10 +108,10 @@ function differencesOf({ name, compared }: Tried, explained: Explained): string[
   });
 }
 
-/** @param longest seconds that it took for one of them */
+/** @param budget seconds that it was given for each */
 const kitHead = (
   longest: number,
-) => `Its rules in this process, with recordings from the made provider, for at most ${longest} seconds each, those that find most first: so it finds what a manifest does with answers, and nothing about the provider. Rules of what the interpreter does for every manifest do not apply.
+) => `Its rules in this process, with recordings from the made provider, with a budget of ${budget} seconds each: so it finds what a manifest does with answers, and nothing about the provider. Rules of what the interpreter does for every manifest do not apply.
 These are facts about how a manifest meets faults that providers seldom show, not about the work of its authors: Airbyte's own interpreter tells fewer faults apart.`;
 
 function toKitRow({ name, kit }: Tried) {

@@ -45,7 +45,7 @@ test("a difference has its explanation, or is told as one that has none", () => 
       },
     ],
     kit: {
-      ...{ tried: 70, left: 3, seconds: 50 },
+      ...{ tried: 70, left: 3, budgetSeconds: 120 },
       failed: [{ rule: "NET-04", sentence: "orders, request 1 went elsewhere" }],
     },
   };

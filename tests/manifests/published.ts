@@ -63,7 +63,8 @@ export interface KitSays {
   readonly left: number;
   /** Id and first sentence. */
   readonly failed: readonly { readonly rule: string; readonly sentence: string }[];
-  readonly seconds: number;
+  /** Time that it was given. */
+  readonly budgetSeconds: number;
   readonly lack?: string | undefined;
 }
 
@@ -374,7 +375,7 @@ function apart(left: string, right: string): [string, string] {
 async function askKit(world: World, budgetMs: number): Promise<KitSays> {
   const { folder, connector, config, made, host, settings, seams } = world;
   const started = performance.now();
-  const seconds = () => Math.round((performance.now() - started) / 1000);
+  const budgetSeconds = budgetMs / 1_000;
   const nothing = { tried: 0, left: 0, failed: [] };
   made.restart("");
   try {
@@ -407,10 +408,10 @@ async function askKit(world: World, budgetMs: number): Promise<KitSays> {
         rule: id,
         sentence: problems[0]?.sentence ?? "",
       })),
-      seconds: seconds(),
+      budgetSeconds,
     };
   } catch (error) {
-    return { ...nothing, seconds: seconds(), lack: (error as Error).message.split(/\n|\. /)[0] };
+    return { ...nothing, budgetSeconds, lack: (error as Error).message.split(/\n|\. /)[0] };
   }
 }
 
