@@ -110,14 +110,24 @@ function differencesOf({ name, compared }: Tried, explained: Explained): string[
 
 /** @param budget seconds that it was given for each */
 const kitHead = (
-  longest: number,
+  budget: number,
 ) => `Its rules in this process, with recordings from the made provider, with a budget of ${budget} seconds each: so it finds what a manifest does with answers, and nothing about the provider. Rules of what the interpreter does for every manifest do not apply.
-These are facts about how a manifest meets faults that providers seldom show, not about the work of its authors: Airbyte's own interpreter tells fewer faults apart.`;
+These are facts about how a manifest meets faults that providers seldom show, not about the work of its authors: Airbyte's own interpreter tells fewer faults apart.
+No person has looked at each line yet: some come from the made provider or its settings, not from the manifest. Rules that were left say nothing.`;
+
+/** Little time is no praise. */
+const noneOf = (tried: number, left: number) =>
+  tried === 0 ? "not one was tried in this time" : left > 0 ? "none of those tried" : "none";
 
 function toKitRow({ name, kit }: Tried) {
   const { tried = 0, left = 0, failed = [], lack } = kit ?? {};
   const lines = failed.map(({ rule, sentence }) => `${rule}: ${sentence.slice(0, 120)}`);
-  return row([name, String(tried), String(left), lack ?? (lines.join(" · ") || "none")]);
+  return row([
+    name,
+    String(tried),
+    String(left),
+    lack ?? (lines.join(" · ") || noneOf(tried, left)),
+  ]);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
