@@ -73,7 +73,7 @@ test.each(
     return (user + system) / 1_000;
   };
   const taken = [64, 128, 256].map((size) => cpuMs(fill(size * 1024 - 24)));
-  // A quadratic parser takes more for the smallest than this one for the largest.
+  // A quadratic parser takes half a minute for the largest.
   expect(taken[2]).toBeLessThan(2_000);
 });
 
