@@ -15,7 +15,7 @@ import { Loaded, ProblemNote } from "../parts/states.tsx";
 
 /** The workspace in which one is: its name, and another one beside it. */
 export default function WorkspacePage() {
-  const { workspaceId = "", isAdmin } = useMe();
+  const { workspaceId = "", administersInstance } = useMe();
   const query = useQuery({
     queryKey: ["in", "workspace"],
     queryFn: () =>
@@ -30,7 +30,7 @@ export default function WorkspacePage() {
           <Head title={workspace.name} />
           <div className="columns">
             <Rename workspace={workspace} />
-            {isAdmin ? <Create /> : null}
+            {administersInstance ? <Create /> : null}
           </div>
         </>
       )}
