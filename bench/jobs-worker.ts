@@ -20,6 +20,17 @@ export interface BenchWorkerOptions {
   readonly lastsMs: number;
 }
 
+/** Uses so much of a processor: the clock is asked without the kernel, which is asked seldom. */
+function spin(busyMs: number): void {
+  const before = process.cpuUsage();
+  for (let used = 0; used < busyMs; ) {
+    const nextLook = performance.now() + Math.min(busyMs - used, 2);
+    while (performance.now() < nextLook);
+    const { user, system } = process.cpuUsage(before);
+    used = (user + system) / 1_000;
+  }
+}
+
 const options = JSON.parse(process.argv[2] ?? "{}") as BenchWorkerOptions;
 const keyring = await openKeyring(options.keyFile, { create: true });
 const open = () =>
@@ -32,8 +43,7 @@ const open = () =>
     jobs: "run",
     runners: {
       async sync() {
-        const before = process.cpuUsage();
-        while (process.cpuUsage(before).user < options.busyMs * 1_000);
+        spin(options.busyMs);
         if (options.lastsMs > 0)
           await new Promise((resolve) => setTimeout(resolve, options.lastsMs));
         return { status: "succeeded" };

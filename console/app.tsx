@@ -1,6 +1,6 @@
 import { Loader, Modal } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Suspense, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { Redirect, Route, Router, Switch } from "wouter";
 import { useHashLocation } from "wouter/use-hash-location";
 import { api, ask, onSessionEnd } from "./api/client.ts";
@@ -12,7 +12,7 @@ import { type Me, MeContext } from "./parts/me.tsx";
 import { notify } from "./parts/notify.ts";
 import { lazyPage, PageBoundary } from "./parts/page.tsx";
 import { Shell } from "./parts/shell.tsx";
-import { Loading, ProblemNote } from "./parts/states.tsx";
+import { ProblemNote } from "./parts/states.tsx";
 
 const Home = lazyPage(() => import("./pages/home.tsx"));
 const Endpoints = lazyPage(() => import("./pages/endpoints.tsx"));
@@ -111,9 +111,7 @@ function Workspace({ me, children }: { readonly me: Me; readonly children: React
       <Shell>
         {/* Another workspace is another page: nothing of the one before is shown. */}
         <PageBoundary key={chosen.workspaceId}>
-          <Suspense fallback={<Loading />}>
-            <Pages />
-          </Suspense>
+          <Pages />
         </PageBoundary>
       </Shell>
       {children}

@@ -2,9 +2,10 @@
  * Pages whose files come when they are looked at, and what stands in the place of one that fails.
  */
 import { Alert, Button } from "@mantine/core";
-import { Component, type ComponentType, lazy, type ReactNode } from "react";
+import { Component, type ComponentType, type ReactNode, useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { Head } from "./head.tsx";
+import { Loading } from "./states.tsx";
 
 /** A page's file has not come, however often it was asked for. */
 class FileMissing extends Error {}
@@ -12,24 +13,28 @@ class FileMissing extends Error {}
 /** Pauses before it is asked for again: a network that changes is back within seconds. */
 const pausesMs = [300, 1_000, 3_000];
 
-/** Pages that have not come, each as what asks for it anew. */
-const missing = new Set<() => void>();
-
-/** A page whose file is asked for when it is first shown, and again where it does not come. */
+/**
+ * A page whose file is asked for when it is first shown, and again where it does not come. React's
+ * own lazy() would keep what has come from view for 300 ms, lest a page flickers.
+ */
 export function lazyPage<Props extends object>(
   load: () => Promise<{ readonly default: ComponentType<Props> }>,
 ): ComponentType<Props> {
-  const begin = () =>
-    lazy<ComponentType<Props>>(() =>
-      asked(load).catch((error) => {
-        missing.add(() => {
-          Page = begin();
-        });
-        throw error;
-      }),
-    );
-  let Page = begin();
-  return (props) => <Page {...props} />;
+  let Page: ComponentType<Props> | undefined;
+  return function LazyPage(props) {
+    const [, setHere] = useState(Page !== undefined);
+    const [failure, fail] = useState<unknown>();
+    useEffect(() => {
+      if (Page !== undefined) return;
+      const come = (file: { readonly default: ComponentType<Props> }) => {
+        Page = file.default;
+        setHere(true);
+      };
+      void asked(load).then(come, fail);
+    }, []);
+    if (failure !== undefined) throw failure;
+    return Page === undefined ? <Loading /> : <Page {...props} />;
+  };
 }
 
 async function asked<T>(load: () => Promise<T>): Promise<T> {
@@ -74,12 +79,6 @@ class Boundary extends Component<Props, State> {
   }
 
   override state: State = { address: this.props.address };
-
-  /** Nothing of the page is drawn any more: whoever comes back to it asks for its file anew. */
-  override componentDidCatch() {
-    for (const begin of missing) begin();
-    missing.clear();
-  }
 
   override render() {
     const { failure } = this.state;
