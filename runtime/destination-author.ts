@@ -73,7 +73,12 @@ export {
   streamColumns,
   type TypesByName,
 } from "./destination/columns.ts";
-export { deletedAtColumn, deletesRefusal, unreadableKeys } from "./destination/deletes.ts";
+export {
+  deletedAtColumn,
+  deletesRefusal,
+  deletionMemoryMs,
+  unreadableKeys,
+} from "./destination/deletes.ts";
 export { outputFailed } from "./destination/failures.ts";
 export { type MergeKeys, mergeKeys, requireKeys } from "./destination/merge.ts";
 export {

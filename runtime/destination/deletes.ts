@@ -6,6 +6,12 @@ import { destinationModeOf } from "./plan.ts";
 /** When a row was noticed to be gone. The table has it where a stream's deletes are soft. */
 export const deletedAtColumn = "_svc_deleted_at";
 
+/**
+ * For so long, by the destination's clock, a destination remembers a deletion that a source
+ * reported: an older row of the key that comes later does not bring it back. docs/decisions/0088
+ */
+export const deletionMemoryMs = 90 * 86_400_000;
+
 /** Why deleted rows of a stream cannot be found by its keys; undefined: they can. */
 export function deletesProblem(configured: ConfiguredStream): string | undefined {
   const mode = destinationModeOf(configured);

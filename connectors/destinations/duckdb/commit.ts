@@ -2,7 +2,7 @@
 import { ConnectorError, type JsonValue } from "svc-connectors";
 import type { TableColumn } from "./columns.ts";
 import { type Loaded, loadRows, nothingLoaded, widenTexts, widenToRows } from "./load.ts";
-import { deduplicate, mergeByOtherKeys, mergedBy, moveTombstones } from "./merge.ts";
+import { deduplicate, mergeByOtherKeys, mergedBy } from "./merge.ts";
 import type { OpenStream } from "./open-stream.ts";
 import { areRepeated } from "./repeated.ts";
 import { noteTypes } from "./seen-types.ts";
@@ -16,6 +16,7 @@ import {
   tableName,
   widenToTable,
 } from "./tables.ts";
+import { moveTombstones } from "./tombstones.ts";
 import { inFencedTransaction, saveGenerations, type Writing } from "./writing.ts";
 
 /** Steps that a load takes in its transaction besides. */
@@ -73,7 +74,7 @@ async function fill(writing: Writing, stream: OpenStream, target: Table): Promis
     merge?.isKept && hasTable && known && known.deduplicatedBy !== mergedBy(merge);
   if (isMergedAnew && known.deduplicatedBy !== undefined)
     await mergeByOtherKeys(connection, target, tableColumns, merge);
-  else if (isMergedAnew) await deduplicate(connection, target, columns, merge);
+  else if (isMergedAnew) await deduplicate(connection, target, columns, merge, clock.now());
   const to = { table: target, tableColumns, isNew: !hasTable };
   const stamp = { extractedAtMs: clock.now(), jobId: command.jobId };
   const loaded =

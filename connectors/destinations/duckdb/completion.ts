@@ -4,11 +4,11 @@ import { destinationModeOf, ownColumns, quoteName } from "svc-connectors/destina
 import { commit, dropNext, isIdle, load, reportCommitted, saveChanged } from "./commit.ts";
 import { isTaken } from "./failures.ts";
 import { addRows } from "./load.ts";
-import { moveTombstones } from "./merge.ts";
 import { generationOf, type OpenStream } from "./open-stream.ts";
 import { noteTypes } from "./seen-types.ts";
 import type { SavedGeneration } from "./state.ts";
 import { alignTable, readColumns, tableConflict, tableName, widenToTable } from "./tables.ts";
+import { moveTombstones } from "./tombstones.ts";
 import { saveGenerations, type Writing } from "./writing.ts";
 
 /** Ends a stream that was read to its end. */

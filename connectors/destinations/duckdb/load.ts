@@ -45,7 +45,7 @@ export async function loadRows(
   const append = () => fill(table, tableColumns);
   if (merge) {
     const { rowCount } = stage;
-    const rows = { rowCount, isFirst: isNew, fill, append };
+    const rows = { rowCount, isFirst: isNew, nowMs: stamp.extractedAtMs, fill, append };
     const isChanged = await mergeRows(connection, table, columns, merge, rows);
     return { isChanged, nulledCount };
   }

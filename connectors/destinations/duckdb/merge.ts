@@ -2,6 +2,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { deletedAtColumn, type MergeKeys, quoteName } from "svc-connectors/destination";
 import { type Column, columnList, columnTypes, type TableColumn } from "./columns.ts";
 import { type Table, tableName } from "./tables.ts";
+import { isDeleted, mergeTombstones, moveTombstones, newer } from "./tombstones.ts";
 
 /** The columns by which rows are deduplicated. */
 export interface MergeColumns {
@@ -46,6 +47,8 @@ export interface MergeRows {
   readonly rowCount: number;
   /** The table has no rows yet. */
   readonly isFirst: boolean;
+  /** The present, by which deletions are noted. */
+  readonly nowMs: number;
   /** Brings them into a new table of these columns, in the order of arrival. */
   fill(into: Table, columns: readonly TableColumn[]): Promise<void>;
   /** Adds them to the target. Undefined: they cannot be added but by way of another table. */
@@ -102,7 +105,13 @@ async function mergeBatch(
     }
   }
   if (cursor !== undefined && deletedAt !== undefined)
-    await mergeTombstones(connection, table, merge, cursor, deletedAt);
+    await mergeTombstones(connection, table, {
+      batch: batchTable,
+      keys: merge.keys,
+      cursor,
+      deletedAt,
+      nowMs: rows.nowMs,
+    });
   if (deletedAt !== undefined && merge.keepsDeleted)
     await markDeleted(connection, target, isSameKey, [deletedAt, cursor]);
   if (!rows.isFirst)
@@ -239,11 +248,13 @@ export async function deduplicate(
   table: Table,
   columns: readonly Column[],
   merge: MergeColumns,
+  nowMs: number,
 ): Promise<void> {
   const list = columnList(columns);
   await mergeRows(connection, table, columns, merge, {
     rowCount: Number.POSITIVE_INFINITY,
     isFirst: true,
+    nowMs,
     async fill(into) {
       await connection.run(
         `INSERT INTO ${tableName(into)} (${list}) SELECT ${list} FROM ${tableName(table)} ORDER BY rowid`,
@@ -276,72 +287,4 @@ export async function mergeByOtherKeys(
       row_number() OVER (PARTITION BY ${list.join(", ")} ORDER BY (${isMarked}), ${newest}rowid DESC) AS place FROM ${tableName(table)}
   ) WHERE place > 1 AND NOT is_no_ones)`);
   await moveTombstones(connection, table);
-}
-
-/** Null is older than anything. */
-const newer = (one: string, other: string) =>
-  `(${one} > ${other} OR (${one} IS NOT NULL AND ${other} IS NULL))`;
-
-const isDeleted = ({ name }: Column) => `(${quoteName(name)} IS NOT NULL)`;
-
-const tombstones = ({ database }: Table) => `${quoteName(database)}._svc.tombstones`;
-
-/**
- * Deletions are remembered with their cursor, so that an older row that comes later does not bring
- * the key back. Without a cursor the later arrival counts in any case. Made when the first deletion
- * comes.
- */
-async function mergeTombstones(
-  connection: DuckDBConnection,
-  table: Table,
-  { keys }: MergeColumns,
-  cursor: Column,
-  deletedAt: Column,
-): Promise<void> {
-  const known = tombstones(table);
-  const at = quoteName(cursor.name);
-  const key = `to_json([${keys.map(({ name }) => `CAST(${quoteName(name)} AS VARCHAR)`).join(", ")}])`;
-  const of = [table.schema, table.name];
-  await connection.run(
-    `CREATE TABLE IF NOT EXISTS ${known} (table_schema VARCHAR, table_name VARCHAR, row_key VARCHAR, row_cursor VARCHAR)`,
-  );
-  const isSame = `known.table_schema = $1 AND known.table_name = $2 AND known.row_key = ${key}`;
-  await connection.run(
-    `DELETE FROM ${batchTable} AS batch USING ${known} AS known
-     WHERE ${isSame} AND ${newer(`TRY_CAST(known.row_cursor AS ${cursor.type})`, `batch.${at}`)}`,
-    of,
-  );
-  await connection.run(
-    `DELETE FROM ${known} AS known USING ${batchTable} AS batch WHERE ${isSame}`,
-    of,
-  );
-  await connection.run(
-    `INSERT INTO ${known} SELECT $1, $2, ${key}, CAST(${at} AS VARCHAR) FROM ${batchTable} WHERE ${isDeleted(deletedAt)}`,
-    of,
-  );
-}
-
-/**
- * Deletions of a table that is no more, or whose rows take another table's place. Part of a
- * transaction.
- */
-export async function moveTombstones(
-  connection: DuckDBConnection,
-  from: Table,
-  to?: Table,
-): Promise<void> {
-  const found = await connection.runAndReadAll(
-    "SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = '_svc' AND table_name = 'tombstones'",
-  );
-  if (Number(found.getRows()[0]?.[0]) === 0) return;
-  const gone = to ?? from;
-  await connection.run(
-    `DELETE FROM ${tombstones(gone)} WHERE table_schema = $1 AND table_name = $2`,
-    [gone.schema, gone.name],
-  );
-  if (!to) return;
-  await connection.run(
-    `UPDATE ${tombstones(to)} SET table_name = $1 WHERE table_schema = $2 AND table_name = $3`,
-    [to.name, from.schema, from.name],
-  );
 }

@@ -5,6 +5,7 @@ import { type Column, columnTypes, type TableColumn } from "../duckdb/columns.ts
 import { loadRows, nothingLoaded, widenTexts, widenToRows } from "../duckdb/load.ts";
 import { deduplicate, type MergeColumns, mergeByOtherKeys, mergedBy } from "../duckdb/merge.ts";
 import { type Table, tableName, widenToTable } from "../duckdb/tables.ts";
+import { createTombstones } from "../duckdb/tombstones.ts";
 import { exportFiles, exportSelect, type Target } from "./files.ts";
 import { affectedFiles, type Reader, rowsOf, selectList } from "./known-rows.ts";
 import type { DataFile, SavedFiles } from "./manifest.ts";
@@ -68,10 +69,10 @@ async function attempt(
   return await database.transaction(connection, async () => {
     await connection.run(`CREATE TABLE ${tableName(table)} (${definitions(after)})`);
     if (read.length > 0) await fill(reader, table, read, after, before);
-    await openTombstones(reader, table, base?.tombstones);
+    await openTombstones(reader, table, base?.tombstones, lake.clock.now());
     if (isMergedAnew && base.deduplicatedBy !== undefined)
       await mergeByOtherKeys(connection, table, after, merge);
-    else if (isMergedAnew) await deduplicate(connection, table, columns, merge);
+    else if (isMergedAnew) await deduplicate(connection, table, columns, merge, lake.clock.now());
     const to = { table, tableColumns: after, isNew: read.length === 0 };
     const stamp = { extractedAtMs: lake.clock.now(), jobId: command.jobId };
     const loaded =
@@ -217,6 +218,7 @@ async function openTombstones(
   reader: Reader,
   table: Table,
   path: string | undefined,
+  nowMs: number,
 ): Promise<void> {
   const { connection } = reader;
   const own = tombstonesOf(table);
@@ -224,8 +226,14 @@ async function openTombstones(
   await connection.run(`DROP TABLE IF EXISTS ${own}`);
   if (path === undefined) return;
   const from = await rowsOf(reader, [path]);
+  await createTombstones(connection, table);
   await connection.run(
-    `CREATE TABLE ${own} AS SELECT 'main' AS table_schema, '_rows' AS table_name, row_key, row_cursor FROM ${from}`,
+    `INSERT INTO ${own} BY NAME SELECT 'main' AS table_schema, '_rows' AS table_name, * FROM ${from}`,
+  );
+  // A file of an earlier version does not say when its deletions were noted.
+  await connection.run(
+    `UPDATE ${own} SET noted_at = CAST($1 AS TIMESTAMPTZ) WHERE noted_at IS NULL`,
+    [new Date(nowMs).toISOString()],
   );
 }
 
@@ -244,5 +252,5 @@ async function exportTombstones(
   if (Number(there.getRows()[0]?.[0]) === 0) return before;
   const counted = await reader.connection.runAndReadAll(`SELECT count(*) FROM ${own}`);
   if (Number(counted.getRows()[0]?.[0]) === 0) return undefined;
-  return await exportSelect(reader, target, `SELECT row_key, row_cursor FROM ${own}`);
+  return await exportSelect(reader, target, `SELECT row_key, row_cursor, noted_at FROM ${own}`);
 }

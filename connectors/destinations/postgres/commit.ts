@@ -15,6 +15,7 @@ export async function transactionOf(writing: Writing, stream: OpenStream): Promi
       writing.command.owner,
       stream,
       stream.covered[0] ?? stream.waiting[0],
+      writing.ctx.clock.now(),
     ),
   };
   return writing.transaction.it;

@@ -30,7 +30,7 @@ export async function complete(writing: Writing, stream: OpenStream): Promise<vo
 
 /** Brings the rows from the copy aside to the table that people see. */
 async function moveRows(
-  { session: { client }, command: { jobId } }: Writing,
+  { ctx, session: { client }, command: { jobId } }: Writing,
   stream: OpenStream,
   { id, table, types }: Transaction,
   current: SavedGeneration,
@@ -39,7 +39,9 @@ async function moveRows(
   const visible = saved.generations.current;
   if (stream.merge) {
     await client.query(`DROP TABLE IF EXISTS ${tableName(deletedTable(id))}`);
-    await deduplicate(client, tableName(table), types, stream.columns, stream.merge, id);
+    const name = tableName(table);
+    const nowMs = ctx.clock.now();
+    await deduplicate(client, name, types, stream.columns, stream.merge, id, nowMs);
   } else if (stream.repeatedKeys.length > 0) {
     await removeRepeated(client, tableName(table), { keys: stream.repeatedKeys });
   }

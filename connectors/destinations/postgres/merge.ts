@@ -3,7 +3,13 @@
  * Null is the oldest.
  */
 import type { Client } from "pg";
-import { deletedAtColumn, quoteName, shortHash } from "svc-connectors/destination";
+import {
+  deletedAtColumn,
+  deletionMemoryMs,
+  quoteName,
+  quoteText,
+  shortHash,
+} from "svc-connectors/destination";
 import type { Column } from "./columns.ts";
 import { sqlState } from "./failures.ts";
 import { tableType } from "./native-types.ts";
@@ -50,8 +56,9 @@ export async function mergeStage(
   columns: readonly Column[],
   merge: Merge,
   streamId: string,
+  nowMs: number,
 ): Promise<void> {
-  const rest = [types, columns, merge, streamId] as const;
+  const rest = [types, columns, merge, streamId, nowMs] as const;
   if (merge.deletedAt && merge.keepsDeleted)
     await mergeRows(client, target, marked(staged, merge, merge.deletedAt), ...rest);
   await mergeRows(client, target, staged, ...rest);
@@ -79,6 +86,7 @@ async function mergeRows(
   columns: readonly Column[],
   merge: Merge,
   streamId: string,
+  nowMs: number,
 ): Promise<void> {
   const { keys, cursor, deletedAt } = merge;
   const names = keys.map(({ name }) => quoteName(name)).join(", ");
@@ -107,7 +115,7 @@ async function mergeRows(
     .join(" AND ");
   const deleted = tableName(deletedTable(streamId));
   if (cursor) {
-    await createDeletedTable(client, deleted);
+    await createDeletedTable(client, deleted, nowMs);
     const own = `w.${text(cursor)}`;
     const isOlder = (theirs: string) =>
       `(${theirs} > ${own} OR (${theirs} IS NOT NULL AND w.${quoteName(cursor.name)} IS NULL))`;
@@ -116,7 +124,8 @@ async function mergeRows(
       `DELETE FROM ${wonTable} w USING ${deleted} d WHERE d.key = ${keyHash("w", keys)} AND ${isOlder(remembered)};
        DELETE FROM ${wonTable} w USING ${target} t WHERE ${isSame} AND ${isOlder(`t.${text(cursor)}`)};
        DELETE FROM ${deleted} d USING ${wonTable} w WHERE d.key = ${keyHash("w", keys)};
-       ${rememberDeleted(deleted, wonTable, keys, cursor, deletedAt)}`,
+       ${rememberDeleted(deleted, wonTable, keys, cursor, deletedAt, nowMs)};
+       ${forgetDeleted(deleted, wonTable, deletedAt, nowMs)}`,
     );
   }
   const at = quoteName(deletedAt.name);
@@ -155,6 +164,7 @@ export async function deduplicate(
   columns: readonly Column[],
   merge: Merge,
   streamId: string,
+  nowMs: number,
 ): Promise<void> {
   const { keys, cursor, deletedAt, keepsDeleted } = merge;
   if (deletedAt && keepsDeleted) await takeDeleted(client, target, keys, deletedAt);
@@ -170,11 +180,12 @@ export async function deduplicate(
   if (!deletedAt) return;
   const deleted = tableName(deletedTable(streamId));
   if (cursor) {
-    await createDeletedTable(client, deleted);
-    await client.query(rememberDeleted(deleted, target, keys, cursor, deletedAt));
+    await createDeletedTable(client, deleted, nowMs);
+    await client.query(rememberDeleted(deleted, target, keys, cursor, deletedAt, nowMs));
   }
   await client.query(`DELETE FROM ${target} WHERE ${quoteName(deletedAt.name)} IS NOT NULL`);
-  if (keepsDeleted) await mergeStage(client, target, takenTable, types, columns, merge, streamId);
+  if (keepsDeleted)
+    await mergeStage(client, target, takenTable, types, columns, merge, streamId, nowMs);
 }
 
 /**
@@ -232,10 +243,19 @@ export async function removeRepeated(client: Client, target: string, merge: Merg
 
 /**
  * Older rows of a deleted key must not bring it back. Keys are hashed: they may be of any type and
- * length.
+ * length. A deletion that an earlier version has noted has no moment: it gets the present.
  */
-async function createDeletedTable(client: Client, deleted: string): Promise<void> {
-  await client.query(`CREATE TABLE IF NOT EXISTS ${deleted} (key bytea PRIMARY KEY, cursor text)`);
+async function createDeletedTable(client: Client, deleted: string, nowMs: number): Promise<void> {
+  const { rows } = await client.query(
+    "SELECT FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = 'noted_at'",
+    [deleted],
+  );
+  if (rows.length > 0) return;
+  await client.query(
+    `CREATE TABLE IF NOT EXISTS ${deleted} (key bytea PRIMARY KEY, cursor text);
+     ALTER TABLE ${deleted} ADD COLUMN noted_at timestamptz NOT NULL DEFAULT ${instant(nowMs)};
+     CREATE INDEX ON ${deleted} (noted_at)`,
+  );
 }
 
 function rememberDeleted(
@@ -244,10 +264,20 @@ function rememberDeleted(
   keys: readonly Column[],
   cursor: Column,
   deletedAt: Column,
+  nowMs: number,
 ): string {
-  return `INSERT INTO ${deleted} SELECT ${keyHash("w", keys)}, w.${quoteName(cursor.name)}::text FROM ${rows} w
-    WHERE w.${quoteName(deletedAt.name)} IS NOT NULL ON CONFLICT (key) DO UPDATE SET cursor = excluded.cursor`;
+  return `INSERT INTO ${deleted} SELECT ${keyHash("w", keys)}, w.${quoteName(cursor.name)}::text, ${instant(nowMs)} FROM ${rows} w
+    WHERE w.${quoteName(deletedAt.name)} IS NOT NULL ON CONFLICT (key) DO UPDATE SET cursor = excluded.cursor, noted_at = excluded.noted_at`;
 }
+
+/** So many deletions at most are forgotten with a merge, besides twice as many as it notes. */
+const maxForgotten = 10_000;
+
+const forgetDeleted = (deleted: string, rows: string, deletedAt: Column, nowMs: number) =>
+  `DELETE FROM ${deleted} WHERE key = ANY (ARRAY(SELECT key FROM ${deleted} WHERE noted_at < ${instant(nowMs - deletionMemoryMs)} ORDER BY noted_at
+     LIMIT ${maxForgotten} + 2 * (SELECT count(*) FROM ${rows} WHERE ${quoteName(deletedAt.name)} IS NOT NULL)))`;
+
+const instant = (ms: number) => `${quoteText(new Date(ms).toISOString())}::timestamptz`;
 
 const keyHash = (alias: string, keys: readonly Column[]) =>
   `sha256(convert_to(jsonb_build_array(${keys.map(({ name }) => `${alias}.${quoteName(name)}::text`).join(", ")})::text, 'UTF8'))`;

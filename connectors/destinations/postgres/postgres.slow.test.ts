@@ -7,6 +7,7 @@ import {
 } from "../../../simulators/postgres-server.ts";
 import { describeDestination, describeStream } from "../../../tests/destination-behaviour.ts";
 import { describeDeletes } from "../../../tests/destination-deletes.ts";
+import { describeDeletions } from "../../../tests/destination-deletions.ts";
 import { openPostgresPlace, type PostgresPlace } from "../../../tests/postgres-place.ts";
 
 let server: PostgresServer;
@@ -53,9 +54,26 @@ async function run(
   await sink.close();
 }
 
+/** Where deletions of the owner's one stream are remembered. */
+async function deletedTableOf(place: PostgresPlace, owner: string): Promise<string> {
+  const [[id] = []] = await place.sql(`SELECT id FROM _svc.streams WHERE owner = '${owner}'`);
+  return `_svc."svc:deleted:${id}"`;
+}
+
 describe.skipIf(findPostgres() === undefined)("destination postgres on a real server", () => {
   describeDestination("postgres", (clock) => openPostgresPlace(server, { clock }));
   describeDeletes("postgres", (clock) => openPostgresPlace(server, { clock }), { runCount: 10 });
+  describeDeletions("postgres", (clock) => openPostgresPlace(server, { clock }), {
+    async count(place, owner) {
+      const [[count] = []] = await place.sql(
+        `SELECT count(*) FROM ${await deletedTableOf(place, owner)}`,
+      );
+      return Number(count);
+    },
+    async forgetMoments(place, owner) {
+      await place.sql(`ALTER TABLE ${await deletedTableOf(place, owner)} DROP COLUMN noted_at`);
+    },
+  });
 
   test("several owners make its tables at the same moment", async () => {
     const place = await openPostgresPlace(server);

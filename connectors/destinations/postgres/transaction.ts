@@ -62,12 +62,14 @@ export interface Transaction {
 /**
  * Begins it, and makes or aligns the table for the rows that come first, or for the columns as they
  * are.
+ * @param nowMs the moment at which deletions are noted
  */
 export async function beginTransaction(
   session: Session,
   owner: string,
   target: Target,
   first: Rows | undefined,
+  nowMs: number,
 ): Promise<Transaction> {
   const { client } = session;
   const { planned, merge, key } = target;
@@ -96,7 +98,7 @@ export async function beginTransaction(
       ...Object.entries(ownColumnTypes),
     ]);
   }
-  if (merge && isMerged) await ensureKeyIndex(client, table, types, columns, merge, id);
+  if (merge && isMerged) await ensureKeyIndex(client, table, types, columns, merge, id, nowMs);
   const isStaged = isMerged || columns.some((column) => tableType(column) !== column.type);
   if (isStaged) await createStage(client, name, columns);
   const stageTypes = new Map(types);
@@ -115,7 +117,7 @@ export async function beginTransaction(
       column && { ...column, type: types.get(column.name) ?? column.type };
     if (merge && isMerged) {
       const keys = mergeOf(merge, asTable);
-      await mergeStage(client, name, rows, types, target.columns, keys, id);
+      await mergeStage(client, name, rows, types, target.columns, keys, id, nowMs);
     } else await client.query(`INSERT INTO ${name} (${list.join(", ")}) SELECT * FROM ${rows}`);
   };
 
@@ -193,6 +195,7 @@ async function ensureKeyIndex(
   columns: readonly Column[],
   merge: Merge,
   id: string,
+  nowMs: number,
 ): Promise<void> {
   const wanted = keyIndex(id, merge.keys);
   const { rows } = await client.query<{ name: string; is_empty: boolean }>(
@@ -205,7 +208,7 @@ async function ensureKeyIndex(
     await client.query(`DROP INDEX ${tableName({ schema: table.schema, name })}`);
   const target = tableName(table);
   if (rows.length > 0) await mergeByOtherKeys(client, target, types, merge, id);
-  else await deduplicate(client, target, types, columns, merge, id);
+  else await deduplicate(client, target, types, columns, merge, id, nowMs);
 }
 
 async function forgetStream(client: Client, id: string): Promise<void> {
