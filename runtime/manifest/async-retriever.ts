@@ -19,7 +19,7 @@ import {
 import { compilePaginator } from "./requests/paginator.ts";
 import { nothingAdded } from "./requests/request-option.ts";
 import { compileRequester, type Requester } from "./requests/requester.ts";
-import { type Retriever, type RetrieverOptions, sliceScope } from "./retriever.ts";
+import { compileSliceNames, type Retriever, type RetrieverOptions } from "./retriever.ts";
 import { openSlices, type Slice } from "./slices/incremental.ts";
 import type { ManifestContext } from "./slices/partition.ts";
 import { compilePartitions } from "./slices/partitions.ts";
@@ -80,6 +80,7 @@ export function compileAsyncRetriever(
   const minutes = retriever.template("polling_job_timeout");
   const retrySeconds = retriever.template("failed_retry_wait_time_in_seconds");
   const partitions = compilePartitions(retriever, openParent);
+  const namesOf = compileSliceNames(retriever, transformations);
   const own = (ctx: ManifestContext): Scope => ({
     config: ctx.config as Scope,
     parameters: retriever.parameters as Scope,
@@ -122,9 +123,7 @@ export function compileAsyncRetriever(
   }
 
   async function* read(ctx: ManifestContext, slice: Slice): AsyncGenerator<PlainRecord[]> {
-    const both = sliceScope(slice);
-    const names = { stream_partition: both, stream_slice: both, stream_interval: both };
-    const ready = await order(ctx, { ...own(ctx), ...names });
+    const ready = await order(ctx, { ...own(ctx), ...namesOf(slice) });
     if (!ready) return;
     const { cursor } = slice;
     const isNew =

@@ -65,6 +65,7 @@ export function compileRetriever(retriever: Component, options: RetrieverOptions
     retriever.child("paginator", "DefaultPaginator", "NoPagination"),
   );
   const partitions = compilePartitions(retriever, openParent);
+  const namesOf = compileSliceNames(retriever, transformations);
   const listings: Retriever[] = [];
   const properties = compileQueryProperties(
     retriever.required("requester", requesterPart),
@@ -86,11 +87,7 @@ export function compileRetriever(retriever: Component, options: RetrieverOptions
 
   async function* read(ctx: ManifestContext, slice: Slice): AsyncGenerator<PlainRecord[]> {
     const { partition, window, cursor } = slice;
-    const both = sliceScope(slice);
-    const scope: Scope = {
-      ...own(ctx),
-      ...{ stream_partition: both, stream_slice: both, stream_interval: both },
-    };
+    const scope: Scope = { ...own(ctx), ...namesOf(slice) };
     const isNew = cursor ? (record: PlainRecord) => cursor.isNew(record) : undefined;
     const used = new Set<string>();
     for (let token = paginator.first; ; ) {
@@ -207,8 +204,27 @@ function mergeRows(first: PlainRecord, next: PlainRecord): PlainRecord {
   return made;
 }
 
+/**
+ * The variables of a slice. Its state is made where an expression asks for it: that of many parts
+ * is long.
+ */
+export function compileSliceNames(
+  retriever: Component,
+  transformations: readonly Component[],
+): (slice: Slice) => Scope {
+  const values = [retriever.value, ...transformations.map(({ value }) => value)];
+  const asksForState = JSON.stringify(values).includes("stream_state");
+  return (slice) => {
+    const both = sliceScope(slice);
+    return {
+      ...{ stream_partition: both, stream_slice: both, stream_interval: both },
+      ...(asksForState ? { stream_state: slice.before() as Scope } : {}),
+    };
+  };
+}
+
 /** The scope of a slice: its values, and beside them what expressions ask for by name. */
-export function sliceScope({ partition, window }: Slice): Scope {
+function sliceScope({ partition, window }: Slice): Scope {
   const hidden = {
     partition: partition.values,
     cursor_slice: window,

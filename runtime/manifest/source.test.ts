@@ -342,6 +342,32 @@ describe("a manifest", () => {
     ]);
   });
 
+  test("a check tries those of its streams that are not lost, and fails where all of them are", async () => {
+    const checked = async (names: string[]) => {
+      const yaml = changed((all) => {
+        all.check.stream_names = names;
+        all.streams[1].file_uploader = { type: "FileUploader" };
+      });
+      const asked: string[] = [];
+      const warned: unknown[] = [];
+      const answer = async (url: string) => {
+        asked.push(url);
+        return { status: 200, headers: {}, text: () => "x", json: () => ({ data: [{ id: 1 }] }) };
+      };
+      const ctx = {
+        config: { account: "north", key: "k" },
+        clock: { now: () => 0 },
+        log: { warn: (_: string, fields: unknown) => warned.push(fields) },
+        http: { get: answer, post: answer },
+      } as never;
+      await toSource(yaml, "shop").check(ctx);
+      expect(warned).toMatchObject([{ stream: "items", path: "streams.items.file_uploader" }]);
+      return asked;
+    };
+    expect(await checked(["items", "orders"])).toEqual(await checked(["orders"]));
+    await expect(checked(["items"])).rejects.toMatchObject({ code: "CONNECTOR_INVALID" });
+  });
+
   test("leaves out what no published schema has, and tells it", async () => {
     const yaml = changed((all) => {
       all.streams[1].retriever.requester.authenticator.path = "x";

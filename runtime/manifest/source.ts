@@ -158,7 +158,7 @@ export function toSource(
   };
 }
 
-/** The streams that show whether an account can be read. */
+/** The streams that show whether an account can be read: of those that are named, the usable ones. */
 function compileCheck(root: Component, catalog: Catalog) {
   const check = root.required("check", root.child("check", "CheckStream", "CheckDynamicStream"));
   const wanted = check.get("stream_names");
@@ -172,8 +172,13 @@ function compileCheck(root: Component, catalog: Catalog) {
       : check
           .children("dynamic_streams_check_configs", "DynamicStreamCheckConfig")
           .map((one) => ({ name: String(one.get("dynamic_stream_name")), count: countOf(one) }));
+  const isLost = (name: string) =>
+    catalog.unusable.has(name) && !catalog.always.some((stream) => stream.name === name);
+  const usable = names.filter((name) => !isLost(name));
+  // Without any, it fails with what they lack.
+  const tried = usable.length + dynamic.length > 0 ? usable : names;
   return async function* (ctx: ManifestContext) {
-    for (const name of names) yield await catalog.find(ctx, name);
+    for (const name of tried) yield await catalog.find(ctx, name);
     for (const { name, count } of dynamic) {
       let left = count;
       for await (const stream of catalog.listDynamic(ctx, name)) {

@@ -54,5 +54,5 @@ export const variableNames: readonly string[] = [
   ...["config", "parameters", "headers", "last_record", "last_page_size", "next_page_token"],
   ...["record", "response", "stream_partition", "stream_slice", "stream_interval", "page_size"],
   ...["session_token", "property", "creation_response", "polling_response", "download_target"],
-  ...["raw_schema", "components_values", "stream_template_config"],
+  ...["raw_schema", "components_values", "stream_template_config", "stream_state"],
 ];

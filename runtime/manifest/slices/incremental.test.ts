@@ -96,6 +96,29 @@ test("a part that is not read has no state of its own, and what holds for all wa
   expect(second.states.at(-1)).toMatchObject({ state: { note: "2026-01-08" } });
 });
 
+test("stream_state is the state before a window: nothing at first, then what came, or what was saved", async () => {
+  const manifest = structuredClone(windowed);
+  const { requester } = manifest.streams[0].retriever;
+  requester.request_parameters = { after: "{{ stream_state['note'] }}" };
+  const first = await readUntil(manifest, [undefined, "2026-01-06", undefined]);
+  expect(first.failure).toBeUndefined();
+  expect(first.asked).toEqual([
+    { since: "2026-01-01" },
+    { since: "2026-01-05" },
+    { since: "2026-01-09", after: "2026-01-06" },
+  ]);
+  const later = await readUntil(manifest, [undefined], { note: "2026-01-06" });
+  expect(later.asked).toEqual([{ since: "2026-01-06", after: "2026-01-06" }]);
+});
+
+test("stream_state of a stream in parts has a cursor for each of them", async () => {
+  const manifest = structuredClone(parted);
+  const { requester } = manifest.streams[0].retriever;
+  requester.request_parameters = { known: "{{ stream_state.states | length }}" };
+  const { asked } = await readUntil(manifest, ["2026-01-05", undefined, undefined]);
+  expect(asked).toMatchObject([{ known: "1" }, { known: "2" }, { known: "3" }]);
+});
+
 test.each([
   [{ note: "yesterday" }],
   [{ note: { $gt: "" } }],

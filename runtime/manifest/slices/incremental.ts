@@ -16,6 +16,8 @@ export interface Slice {
   readonly partition: Partition;
   readonly window: Scope;
   readonly cursor: Cursor | undefined;
+  /** The stream's state before it: `stream_state`. Empty where nothing is known yet. */
+  before(): JsonObject;
   observe(record: PlainRecord): void;
   /** Everything of it is read. */
   close(): void;
@@ -45,9 +47,7 @@ export function openSlices(
   const factory = plan.open(scope);
   return partitions.isMany
     ? createPartitionedRun(ctx, scope, factory, plan.isGlobal, partitions, saved)
-    : ofOneCursor(
-        factory.create(saved["*"] === undefined ? saved : { [factory.field]: saved["*"] }),
-      );
+    : ofOneCursor(factory, saved["*"] === undefined ? saved : { [factory.field]: saved["*"] });
 }
 
 function withoutCursor(
@@ -60,7 +60,10 @@ function withoutCursor(
     async *slices() {
       const parts = partitions.isMany ? run.list() : [whole];
       for await (const partition of parts)
-        yield { partition, window: {}, cursor: undefined, observe() {}, close() {} };
+        yield {
+          ...{ partition, window: {}, cursor: undefined },
+          ...{ before: () => ({}), observe() {}, close() {} },
+        };
     },
     state: () => undefined,
     isDue: () => false,
@@ -68,12 +71,17 @@ function withoutCursor(
   };
 }
 
-function ofOneCursor(cursor: Cursor): SliceRun {
+function ofOneCursor(factory: CursorFactory, saved: JsonObject): SliceRun {
+  const cursor = factory.create(saved);
+  const valueNow = () => cursor.state()[factory.field];
+  const first = valueNow();
+  const isKnown = () => Object.keys(saved).length > 0 || valueNow() !== first;
   return {
     async *slices() {
       for (const window of cursor.windows())
         yield {
           ...{ partition: whole, window, cursor },
+          before: () => (isKnown() ? cursor.state() : {}),
           observe: cursor.observe,
           close: () => cursor.close(window),
         };
@@ -119,6 +127,21 @@ function createPartitionedRun(
       begun.global === undefined ? 0 : begun.lookback,
     );
 
+  const state = () => ({
+    use_global_cursor: useGlobal,
+    ...(useGlobal
+      ? {}
+      : {
+          states: [...cursors.values()].map(({ partition, cursor }) => ({
+            partition,
+            cursor: cursor.state(),
+          })),
+        }),
+    ...(global === undefined ? {} : { state: { [field]: global } }),
+    lookback_window: lookback,
+    ...(parentState === undefined ? {} : { parent_state: parentState }),
+  });
+
   return {
     async *slices() {
       const seen = new Set<string>();
@@ -134,7 +157,7 @@ function createPartitionedRun(
         if (!known) cursors.set(key, { partition: JSON.parse(key) as JsonObject, cursor });
         for (const window of cursor.windows())
           yield {
-            ...{ partition, window, cursor },
+            ...{ partition, window, cursor, before: state },
             observe(record) {
               const value = factory.valueOf(record);
               if (value === undefined) return;
@@ -164,20 +187,7 @@ function createPartitionedRun(
       global = newGlobal;
       lookback = Math.max(1, Math.ceil((ctx.clock.now() - startedMs) / 1000));
     },
-    state: () => ({
-      use_global_cursor: useGlobal,
-      ...(useGlobal
-        ? {}
-        : {
-            states: [...cursors.values()].map(({ partition, cursor }) => ({
-              partition,
-              cursor: cursor.state(),
-            })),
-          }),
-      ...(global === undefined ? {} : { state: { [field]: global } }),
-      lookback_window: lookback,
-      ...(parentState === undefined ? {} : { parent_state: parentState }),
-    }),
+    state,
   };
 }
 
