@@ -118,6 +118,7 @@ const examples: readonly Example[] = [
     name: "tickets",
     hostname: "acme.example.com",
     config: { account: "acme", api_token: token },
+    profiles: ["resilient"],
     answer({ path, query }) {
       if (path !== "/api/tickets") return undefined;
       const since = query.get("since") ?? "";

@@ -10,8 +10,8 @@ import type { ConformanceSettings } from "../contract/settings.ts";
 import { type RecordedExchange, readExchanges } from "./exchanges.ts";
 import { createFinder } from "./finder.ts";
 import { groupListings } from "./grouping.ts";
-import { type KnownListing, learnListings } from "./listing.ts";
-import { groupByKind, learnModel } from "./model.ts";
+import { type KnownListing, type ListingPages, learnListings } from "./listing.ts";
+import { groupByKind, learnModel, type Model } from "./model.ts";
 import { createProvider } from "./provider.ts";
 
 /**
@@ -47,19 +47,33 @@ function learnAll(
     const knownModels = [...new Set(knownListings.map(({ model }) => model))];
     const model = learnModel(kind, declared, knownModels);
     if (model === undefined) continue;
-    const groups = groupListings(model);
-    const together = learnListings(model, groups, knownListings);
-    // One listing that is not understood does not keep its siblings from being learned.
-    const isAmbiguous =
-      groups.length > 1 && together.some(({ listing }) => listing.paging.style === "unknown");
-    known.set(
-      kind,
-      isAmbiguous
-        ? groups.flatMap((group) => learnListings(model, [group], knownListings))
-        : together,
-    );
+    const groups = Object.groupBy(groupListings(model), isReadWhole);
+    const wholes = learnTogether(model, groups.whole ?? [], knownListings);
+    const parts = learnTogether(model, groups.part ?? [], [...knownListings, ...wholes]);
+    known.set(kind, [...wholes, ...parts]);
   }
   return kinds.flatMap((kind) => known.get(kind) ?? []);
+}
+
+/**
+ * A listing of which a check asked for one row says how many pages of one row there are: its answer
+ * fits no formula over the rows that are recorded of it.
+ */
+const isReadWhole = ({ pages }: ListingPages) =>
+  pages.some(({ exchange }) => exchange.isFullRead) ? "whole" : "part";
+
+function learnTogether(
+  model: Model,
+  groups: readonly ListingPages[],
+  knownListings: readonly KnownListing[],
+): readonly KnownListing[] {
+  const together = learnListings(model, groups, knownListings);
+  // One listing that is not understood does not keep its siblings from being learned.
+  const isAmbiguous =
+    groups.length > 1 && together.some(({ listing }) => listing.paging.style === "unknown");
+  return isAmbiguous
+    ? groups.flatMap((group) => learnListings(model, [group], knownListings))
+    : together;
 }
 
 /** The largest number of requests that one recording makes of one path. */

@@ -99,6 +99,27 @@ test("listings below other parents are other listings, and learn from each other
   });
 });
 
+test("a check that asks for one row of a listing leaves what its reads show of the pages to be learned", () => {
+  const page = (query: string, ids: number[], last: number) =>
+    interaction(`/tickets?${query}`, {
+      data: ids.map((id) => ({ id })),
+      meta: { last_page: last },
+    });
+  const { ask } = asking([
+    toRecording("check", [page("per_page=1", [51], 3)], { verb: "check" }),
+    toRecording("tickets", [
+      page("sort=id&per_page=2&page=1", [51, 52], 2),
+      page("sort=id&per_page=2&page=2", [53], 2),
+    ]),
+  ]);
+  expect(ask("/tickets?sort=id&per_page=1&page=3")).toMatchObject({
+    text: '{"data":[{"id":53}],"meta":{"last_page":3}}',
+  });
+  expect(ask("/tickets?per_page=1")).toMatchObject({
+    text: '{"data":[{"id":51}],"meta":{"last_page":3}}',
+  });
+});
+
 test("parameters that stay the same tell listings apart", () => {
   const page = (status: string, number: number, ids: number[]) =>
     interaction(`/mails?status=${status}&page=${number}`, {

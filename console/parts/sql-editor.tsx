@@ -1,6 +1,7 @@
 /** A field for SQL. The keyboard leaves it as it leaves any other; Ctrl+Enter tries the query. */
 import { Textarea } from "@mantine/core";
 import { useRef } from "react";
+import { flushSync } from "react-dom";
 import { Tables } from "./warehouse-tables.tsx";
 
 export function SqlEditor({
@@ -24,11 +25,10 @@ export function SqlEditor({
     const { current } = field;
     if (!current) return;
     const { selectionStart: start, selectionEnd: end } = current;
-    onChange(`${value.slice(0, start)}${text}${value.slice(end)}`);
-    requestAnimationFrame(() => {
-      current.focus();
-      current.setSelectionRange(start + text.length, start + text.length);
-    });
+    // Drawn at once: whoever types on, or presses Ctrl+Enter, is in the field already.
+    flushSync(() => onChange(`${value.slice(0, start)}${text}${value.slice(end)}`));
+    current.focus();
+    current.setSelectionRange(start + text.length, start + text.length);
   };
   return (
     <div className="columns">

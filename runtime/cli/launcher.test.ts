@@ -47,7 +47,7 @@ async function install(
   await writeFile(join(own, "package.json"), '{"type": "module"}');
   await writeFile(
     join(own, "dist/svc.js"),
-    "console.log(JSON.stringify({ args: process.argv.slice(2), pid: process.pid, exec: process.argv0 })); process.exitCode = 7;",
+    "console.log(JSON.stringify({ args: process.argv.slice(2), flags: process.execArgv, pid: process.pid, exec: process.argv0 })); process.exitCode = 7;",
   );
   const node = join(
     layout === "nested" ? join(own, "node_modules") : modules,
@@ -92,10 +92,20 @@ test.each([
   );
   expect(JSON.parse(stdout)).toEqual({
     args: ["read", "a b", "*", ""],
+    flags: [],
     pid,
     exec: expect.stringContaining(packaged),
   });
   expect(code).toBe(7);
+});
+
+test.each(["serve", "worker"])("svc %s keeps little memory while it waits", async (command) => {
+  const { modules } = await install("hoisted");
+  const { stdout } = await run(join(modules, ".bin/svc"), [command, "--data", "a b"], system);
+  expect(JSON.parse(stdout)).toMatchObject({
+    args: [command, "--data", "a b"],
+    flags: ["--max-semi-space-size=4", "--v8-pool-size=1"],
+  });
 });
 
 test("svc-node is that Node itself, and svc's own entry is not started", async () => {
