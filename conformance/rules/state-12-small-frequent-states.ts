@@ -1,5 +1,6 @@
 import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
+import type { Listing } from "../contract/learned.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { type CursorColumn, cursorColumn } from "../derive/rows/cursors.ts";
@@ -10,6 +11,7 @@ import {
   stateText,
   undisturbed,
 } from "../derive/sweeps/reads.ts";
+import { readParameters } from "../learn/parameters.ts";
 import { readForgotten, readLong } from "./state-12.long-reads.ts";
 
 /**
@@ -109,16 +111,20 @@ function inexactNumbers(line: string): string[] {
 }
 
 async function lookAtLongRead(lab: Lab, report: Reporter, column: CursorColumn): Promise<void> {
-  const { stream } = column;
+  const { stream, listing } = column;
   const observation = await readLong(lab, column, pagesRead, false);
   if (!observation) return;
   report.checked(`${stream.label}: a read of ${pagesRead} pages`);
   lookAtStates(lab, report, stream, observation);
-  if (longestGap(observation, stream).pages <= maxPages) return;
+  if (longestGap(observation, column).pages <= maxPages) return;
   // Checkpoints by number of rows show only where the pages are large.
   const wide = (await readLong(lab, column, pagesRead, true)) ?? observation;
-  const { pages, rows } = longestGap(wide, stream);
+  const { pages, rows, windows } = longestGap(wide, column);
   if (pages <= maxPages) return;
+  if (listing.filter?.upper && windows === 1)
+    return report.untried(
+      `${stream.label} is read by windows of time, and how many rows a customer has in one is not recorded`,
+    );
   report.fail(
     `${stream.label}: a read of ${pagesRead} pages writes no state for ${pages} pages (${rows} rows). At least one is expected every ${maxPages} pages or ${maxRows} rows.`,
     messageEvidence(
@@ -131,13 +137,20 @@ async function lookAtLongRead(lab: Lab, report: Reporter, column: CursorColumn):
   );
 }
 
-/** The most requests, and the rows with them, between two states. */
-function longestGap(
-  observation: Observation,
-  stream: StreamFacts,
-): { readonly pages: number; readonly rows: number } {
+interface Gap {
+  readonly pages: number;
+  readonly rows: number;
+  /** Windows of time that were asked for; 1 where the listing knows none. */
+  readonly windows: number;
+}
+
+/** The most requests between two states, and the rows and windows of time with them. */
+function longestGap(observation: Observation, { stream, listing }: CursorColumn): Gap {
+  const lowerBounds = observation.exchanges.map(({ request: { url, body } }) =>
+    readParameters(url, body).get(lowerKey(listing)),
+  );
   let before = { index: 0, requestCount: 0 };
-  let longest = { pages: 0, rows: 0 };
+  let longest: Gap = { pages: 0, rows: 0, windows: 1 };
   for (const { index } of statesOf(observation, stream.label)) {
     const requestCount = observation.messages[index]?.requestCount ?? 0;
     const pages = requestCount - before.requestCount;
@@ -145,11 +158,15 @@ function longestGap(
       longest = {
         pages,
         rows: outputRows(observation.messages.slice(before.index, index), stream).length,
+        windows: new Set(lowerBounds.slice(before.requestCount, requestCount)).size,
       };
     before = { index, requestCount };
   }
   return longest;
 }
+
+const lowerKey = ({ filter }: Listing) =>
+  filter ? `${filter.isInBody ? "/" : "?"}${filter.parameter}` : "";
 
 async function lookAtExpiry(
   lab: Lab,
