@@ -2,9 +2,15 @@
  * The parts of a provider's answer that come in: its body, bounded before and after decompression,
  * and header fields by allow-list.
  */
-import type { Readable } from "node:stream";
-import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from "node:zlib";
+import type { Readable, Transform } from "node:stream";
+import { setImmediate as eventLoopTurn } from "node:timers/promises";
+import {
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from "node:zlib";
 import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { SecretRegistry } from "../filter/secrets.ts";
@@ -63,33 +69,65 @@ export function readRaw(
       if (size > maxBytes) stop(tooLarge(maxBytes));
       else chunks.push(chunk);
     });
-    body.on("end", () =>
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)),
-    );
+    body.on("end", () => resolve(joined(chunks, size)));
   });
 }
 
-type Decompress = (
-  bytes: Buffer,
-  options: { readonly maxOutputLength: number; readonly chunkSize: number },
-) => Promise<Buffer>;
+/**
+ * Copied between two turns of the event loop, a millisecond's worth: 64 answers may end at once.
+ */
+const joinedBytes = 1_048_576;
+
+/**
+ * The chunks as one. To put together a large answer takes as long as to receive it, and answers
+ * that end in the same turn would hold up all runs: others have their turns in between.
+ */
+async function joined(chunks: readonly Buffer[], size: number): Promise<Buffer> {
+  if (chunks.length === 1 && chunks[0]) return chunks[0];
+  if (size <= joinedBytes) return Buffer.concat(chunks, size);
+  const whole = Buffer.allocUnsafeSlow(size);
+  let at = 0;
+  let sinceTurn = 0;
+  for (const chunk of chunks) {
+    at += chunk.copy(whole, at);
+    sinceTurn += chunk.length;
+    if (sinceTurn < joinedBytes) continue;
+    sinceTurn = 0;
+    await eventLoopTurn();
+  }
+  return whole;
+}
+
+type Inflater = (options: { readonly chunkSize: number }, bytes: Buffer) => Transform;
 
 /** A server's "deflate" may come with or without the zlib header (RFC 9110 section 8.4.1.2). */
-const inflateEither: Decompress = (bytes, options) =>
-  ((bytes[0] ?? 0) & 0x0f) === 8
-    ? promisifiedInflate(bytes, options)
-    : promisifiedInflateRaw(bytes, options);
-const promisifiedInflate: Decompress = promisify(inflate);
-const promisifiedInflateRaw: Decompress = promisify(inflateRaw);
-const promisifiedGunzip: Decompress = promisify(gunzip);
+const inflateEither: Inflater = (options, bytes) =>
+  ((bytes[0] ?? 0) & 0x0f) === 8 ? createInflate(options) : createInflateRaw(options);
 
-const codings: ReadonlyMap<string, Decompress> = new Map<string, Decompress>([
-  ["gzip", promisifiedGunzip],
-  ["x-gzip", promisifiedGunzip],
+const codings: ReadonlyMap<string, Inflater> = new Map<string, Inflater>([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
   ["deflate", inflateEither],
-  ["br", promisify(brotliDecompress)],
-  ["zstd", promisify(zstdDecompress)],
+  ["br", createBrotliDecompress],
+  ["zstd", createZstdDecompress],
 ]);
+
+/** What a stream of zlib makes of the bytes. @throws as {@link decompress} */
+async function inflated(stream: Transform, bytes: Buffer, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream.end(bytes);
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw toDecompressError(error);
+  }
+  return await joined(chunks, size);
+}
 
 /**
  * Undoes content-encoding.
@@ -111,33 +149,22 @@ export async function decompress(
     throw new ConnectorError("RESPONSE_INVALID", { reason: "too many content encodings" });
   let plain = bytes;
   for (const name of names.reverse()) {
-    const undo = codings.get(name);
-    if (!undo) throw new ConnectorError("RESPONSE_INVALID", { reason: "unknown content encoding" });
-    try {
-      plain = await undo(plain, { maxOutputLength: maxBytes, chunkSize });
-    } catch (error) {
-      throw toDecompressError(error, maxBytes);
-    }
+    const create = codings.get(name);
+    if (!create)
+      throw new ConnectorError("RESPONSE_INVALID", { reason: "unknown content encoding" });
+    plain = await inflated(create({ chunkSize }, plain), plain, maxBytes);
   }
   return plain;
 }
 
 /** Data that was deflated without a header, as in archives. @throws as {@link decompress} */
 export async function inflateWithin(bytes: Buffer, maxBytes: number): Promise<Buffer> {
-  try {
-    // The library asks for one byte at least; who counts finds that there is none left.
-    return await promisifiedInflateRaw(bytes, {
-      maxOutputLength: Math.max(1, maxBytes),
-      chunkSize,
-    });
-  } catch (error) {
-    throw toDecompressError(error, maxBytes);
-  }
+  return await inflated(createInflateRaw({ chunkSize }), bytes, maxBytes);
 }
 
-function toDecompressError(error: unknown, maxBytes: number): ConnectorError {
+function toDecompressError(error: unknown): ConnectorError {
+  if (error instanceof ConnectorError) return error;
   const code = error instanceof Error && "code" in error ? error.code : "";
-  if (code === "ERR_BUFFER_TOO_LARGE") return tooLarge(maxBytes);
   if (code === "Z_BUF_ERROR")
     return new ConnectorError("CONNECTION_FAILED", { reason: "cut short" });
   return new ConnectorError("RESPONSE_INVALID", { reason: "damaged compression" });

@@ -1,12 +1,25 @@
 /** A provider that answers at length, and a connector that takes nothing of it. */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createVictim, longestTurnMs } from "./exhaustion-case.ts";
 
 const meet = createVictim();
+
+/** Answers of which only the end is not sent yet. */
+let ending: ServerResponse[] = [];
+const endTogether = (response: ServerResponse) => {
+  ending.push(response);
+  if (ending.length < 8) return;
+  for (const one of ending) one.end();
+  ending = [];
+};
+
+let packedOnce: Buffer | undefined;
+const packed = (size: number) => (packedOnce ??= gzipSync(Buffer.alloc(size, "x")));
 
 let provider: Server;
 let port = 0;
@@ -17,12 +30,20 @@ beforeAll(async () => {
       response.writeHead(200, { "content-type": "application/json" });
       return void response.end(JSON.stringify({ token }));
     }
-    const size = Number(/\/answer\/(\d+)/.exec(request.url ?? "")?.[1]);
+    const [, way, digits] = /\/(answer|together|packed)\/(\d+)/.exec(request.url ?? "") ?? [];
+    const size = Number(digits);
     if (!(size > 0)) return; // it never answers
-    response.writeHead(200, { "content-type": "application/json", "content-length": size });
+    if (way === "packed") {
+      response.writeHead(200, { "content-type": "text/plain", "content-encoding": "gzip" });
+      return void response.end(packed(size));
+    }
+    response.writeHead(200, {
+      "content-type": "application/json",
+      ...(way === "together" ? {} : { "content-length": size }), // else the last byte is the end
+    });
     const part = Buffer.alloc(64 * 1024, "x");
     const write = (left: number): void => {
-      if (left <= 0) return void response.end();
+      if (left <= 0) return void (way === "together" ? endTogether(response) : response.end());
       const hasRoom = response.write(part.subarray(0, left));
       if (hasRoom) setImmediate(write, left - part.length);
       else response.once("drain", () => write(left - part.length));
@@ -46,6 +67,8 @@ test.each<[attack: string, sizes: number[], outcome: RegExp]>([
     /^CONNECTOR_TIMEOUT (respond|take what it was sent)$/,
   ],
   ["answers-nobody-takes-but-more", [32 * MiB], /^CONNECTOR_TIMEOUT take what it was sent$/],
+  ["answers-together", [32 * MiB], /^succeeded$/],
+  ["packed-answers", [32 * MiB], /^succeeded$/],
   ["requests", [100], /^CONNECTOR_TIMEOUT/],
   ["minted-tokens", [100], /^CONNECTOR_PROTOCOL the secrets and tokens of its run are more than/],
 ])("%s %j: %s", async (attack, sizes, outcome) => {
