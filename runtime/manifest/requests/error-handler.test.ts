@@ -112,6 +112,7 @@ describe("an error handler", () => {
     ],
     ["as usual", { http_codes: [403], action: "RETRY" }, answer(503), "RETRY"],
     ["as usual", { http_codes: [403], action: "RETRY" }, answer(404), "FAIL"],
+    ["as usual, of a status without a meaning", { http_codes: [403] }, answer(409), "RETRY"],
   ])("knows an answer %s", (_, filter, given, action) => {
     const handler = compile({ type: "DefaultErrorHandler", response_filters: [filter] });
     expect(handler.judge(given, scope).action).toBe(action);

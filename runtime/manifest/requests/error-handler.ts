@@ -176,13 +176,15 @@ const firstOf = (filters: readonly Filter[], answer: HttpResponse, seen: Scope) 
   return undefined;
 };
 
+/** Everything else that fails is tried again, unknown statuses too, as in Airbyte. */
+const failingStatuses: readonly number[] = [400, 401, 403, 404, 405];
+
 /** The meaning of an answer that no filter knows. */
 function usual({ status }: HttpResponse): Verdict {
   const code = codeOf(status);
   if (status < 400) return { action: "SUCCESS", code };
   if (status === 429) return { action: "RATE_LIMITED", code };
-  const isPassing = [408, 500, 502, 503, 504].includes(status);
-  return { action: isPassing ? "RETRY" : "FAIL", code };
+  return { action: failingStatuses.includes(status) ? "FAIL" : "RETRY", code };
 }
 
 function codeOf(status: number): ErrorCode {
