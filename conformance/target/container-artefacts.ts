@@ -5,7 +5,7 @@
 import type { Readable } from "node:stream";
 import type { Ending } from "../contract/target.ts";
 import type { Container } from "./container-docker.ts";
-import { readOutput } from "./container-output.ts";
+import { isMessage, readOutput } from "./container-output.ts";
 
 export type Artefact = NonNullable<Ending["artefacts"]>[number];
 
@@ -36,7 +36,9 @@ async function readLog(container: Container): Promise<string> {
   const buffer = await container.logs({ stdout: true, stderr: true, follow: false });
   const texts: string[] = [];
   await readOutput(one(buffer), {
-    line: async (text) => void texts.push(`${text}\n`),
+    line: async (text) => {
+      if (!isMessage(text)) texts.push(`${text}\n`);
+    },
     error: (text) => void texts.push(text),
   });
   return texts.join("");

@@ -17,7 +17,7 @@ import {
   removeContainer,
 } from "./container-create.ts";
 import type { Container } from "./container-docker.ts";
-import { createTail, isLastWord, readOutput } from "./container-output.ts";
+import { createTail, isLastWord, isMessage, readOutput } from "./container-output.ts";
 
 /** As long as a `sleep` of any maker takes: 68 years. */
 const idle = { Entrypoint: ["sleep"], Cmd: ["2147483647"] };
@@ -127,7 +127,7 @@ async function runInside(
     const line = async (text: string) => {
       if (isGone) return;
       hasSpoken ||= isLastWord(text);
-      log.add(`${text}\n`);
+      if (!isMessage(text)) log.add(`${text}\n`);
       await write(text).catch(async () => {
         isGone = true;
         if (!(await endProcesses(container))) end();

@@ -87,3 +87,9 @@ function createLineSplitter(line: (text: string) => Promise<void>) {
 export const isLastWord = (line: string) =>
   /"type"\s*:\s*"CONNECTION_STATUS"/.test(line) ||
   (/"type"\s*:\s*"TRACE"/.test(line) && /"type"\s*:\s*"ERROR"/.test(line));
+
+/** A message of the protocol: it is looked at as such, and no log that somebody wrote. */
+export const isMessage = (line: string) =>
+  /^\s*\{.*"type"\s*:\s*"(RECORD|STATE|LOG|TRACE|CONTROL|SPEC|CATALOG|CONNECTION_STATUS)".*\}\s*$/s.test(
+    line,
+  );

@@ -1,7 +1,7 @@
 /**
  * The kit on a declarative manifest: the well-made one passes, and a seeded defect has its line.
  */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,8 +18,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "svc-manifest-kit-"));
   text = await readFile(join(example, name), "utf8");
   const settings = await readFile(join(example, "conformance.yaml"), "utf8");
-  const fixtures = JSON.stringify(join(example, "fixtures"));
-  await writeFile(join(folder, "conformance.yaml"), `fixtures: ${fixtures}\n${settings}`);
+  await cp(join(example, "fixtures"), join(folder, "fixtures"), { recursive: true });
+  await writeFile(join(folder, "conformance.yaml"), settings);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -41,6 +41,62 @@ test("a well-made one passes, and is not blamed for what its author cannot chang
     "STATE-09": "not-applicable",
   });
   expect(report.connector.digest).toBe((await manifestCode(text)).digest);
+});
+
+const recordedFolders = '{"folders":[{"id":"f1","name":"Inbox"},{"id":"f2","name":"Reading"}]}';
+
+/** The provider answers for folders with this body in its recording. */
+async function withFolders(body: string, work: () => Promise<unknown>) {
+  const file = join(folder, "fixtures", "folders.yaml");
+  const recorded = await readFile(file, "utf8");
+  expect(recorded).toContain(recordedFolders);
+  await writeFile(file, recorded.replace(recordedFolders, body));
+  try {
+    await work();
+  } finally {
+    await writeFile(file, recorded);
+  }
+}
+
+const passes = async (manifest: string, rule: string) => {
+  const [report] = (await tryRules(manifest, [rule])).rules;
+  expect([report?.result, report?.problems.map(({ sentence }) => sentence)]).toEqual(["pass", []]);
+};
+
+test("is not blamed for a field that may be null, and is null where it is missing", () =>
+  passes(text.replaceAll(/ +required: \[(?:body|color)\].*\n/g, ""), "SCHEMA-05"));
+
+test("is not blamed for a list whose items become null, which the record says", async () => {
+  const body =
+    '{"folders":[{"id":"f1","name":"a","sizes":[1]},{"id":"f2","name":"b","sizes":[2]}]}';
+  const sizes = "name: { type: string }, sizes: { type: array, items: { type: integer } } }";
+  const manifest = text.replace("name: { type: string } }", sizes);
+  expect(manifest).toContain(sizes);
+  await withFolders(body, () => passes(manifest, "SCHEMA-06"));
+});
+
+test("is not blamed for what an answer holds beside its declared fields: it does not come out", async () => {
+  const manifest = text
+    .replace("field_path: [folders]", "field_path: []")
+    .replace(/ +- \{ type: HttpResponseFilter, action: FAIL.*\n/, "");
+  const body = '[{"id":"f1","name":"Inbox"},{"id":"f2","name":"Reading"}]';
+  await withFolders(body, () => passes(manifest, "LEAK-03"));
+});
+
+test("is blamed for a token that it declares as a field", async () => {
+  const manifest = text
+    .replace("name: folders\n    primary_key: id", "name: folders")
+    .replace("field_path: [folders]", "field_path: []")
+    .replace(
+      "name: { type: string } }",
+      "name: { type: string }, session_token: { type: string } }",
+    )
+    .replace(/ +- \{ type: HttpResponseFilter, action: FAIL.*\n/, "");
+  const body = '[{"id":"f1","name":"Inbox"},{"id":"f2","name":"Reading"}]';
+  await withFolders(body, async () => {
+    const [report] = (await tryRules(manifest, ["LEAK-03"])).rules;
+    expect(report?.problems[0]?.sentence).toMatch(/session_token" stands as it is in .*RECORD/);
+  });
 });
 
 const defects: readonly (readonly [

@@ -5,7 +5,7 @@
 
 import { messageEvidence } from "../../contract/evidence.ts";
 import type { Canary, Lab } from "../../contract/lab.ts";
-import type { Observation } from "../../contract/observation.ts";
+import type { Given, Observation } from "../../contract/observation.ts";
 import type { Evidence, Reporter } from "../../contract/rule.ts";
 import { wrongAnswers } from "../sweeps/wrong-answers.ts";
 import { leakRuns } from "./leak-runs.ts";
@@ -44,11 +44,17 @@ export interface LeakFinding {
 export function searchedRuns(lab: Lab): Promise<readonly SearchedRun[]> {
   return lab.once("searched runs", async () => {
     const isFiltered = lab.manifest !== undefined;
+    // Of rows, a manifest's author chooses the declared fields, which come out: they are searched there.
+    const isChosen = ({ where }: Given) => lab.target.document === undefined || where !== "records";
     const own = (await leakRuns(lab)).map(
       ({ name, kind, observation, canaries, left }): SearchedRun => ({
         name,
         observation,
-        sinks: [...sinksOf(observation), ...sinksOfGiven(observation.given), ...left],
+        sinks: [
+          ...sinksOf(observation),
+          ...sinksOfGiven(observation.given.filter(isChosen)),
+          ...left,
+        ],
         isDisturbed: kind === "disturbed" || isDisturbed(observation),
         isTalkative: kind === "error" || name.endsWith("while it waits"),
         isFiltered,

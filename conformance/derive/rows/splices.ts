@@ -281,12 +281,15 @@ function judge(
       )
     )
       return [];
-    const isNull = given === null || given === undefined;
-    return mayBeRefused && isNull && isNoted(observation, record, records, facts, field)
+    return mayBeRefused && isNulled(given) && isNoted(observation, record, records, facts, field)
       ? []
       : fault("changed");
   });
 }
+
+/** Nothing of a value is left: a list may keep its length. */
+const isNulled = (given: unknown): boolean =>
+  given === null || given === undefined || (Array.isArray(given) && given.every(isNulled));
 
 /** Where several rows look like one record, it may be made of another of them. */
 const isRival = (one: Pair, other: Pair) => one !== other && one.recordIndex === other.recordIndex;
