@@ -69,6 +69,13 @@ export const budgets = {
     count: [200, "rules"],
     beyond: "CONNECTOR_INVALID",
   },
+  image: {
+    what: "what Docker says of an image",
+    bytes: MiB,
+    values: 20_000,
+    depth: 64,
+    beyond: "CONNECTOR_INVALID",
+  },
   config: {
     what: "a configuration",
     bytes: MiB,
@@ -262,7 +269,7 @@ export const budgets = {
     beyond: "CONNECTOR_INVALID",
   },
   databaseAnswers: {
-    what: "a message of a PostgreSQL server to a destination, which runs in the host",
+    what: "a message of a PostgreSQL server to a destination, which runs in the host, and 128 bytes for each",
     bytes: 64 * MiB,
     together: 256 * MiB,
     beyond: "CONNECTION_FAILED",

@@ -168,9 +168,18 @@ test("a gauge counts each answer anew, however its bytes are cut", () => {
     expect(gauge(Buffer.from([byte]))).toBe(true);
   expect(gauge(header("D", bytes + 1))).toBe(false);
   const long = createAnswerGauge();
-  const large = Buffer.alloc(1024 * 1024 - 5);
+  const large = Buffer.alloc(1024 * 1024 - 4 - 128);
   const fill = () => long(message("D", large));
   for (let sum = 0; sum + 1024 * 1024 <= together; sum += 1024 * 1024) expect(fill()).toBe(true);
   expect(long(ready)).toBe(true);
   expect(fill()).toBe(true);
+});
+
+test("a gauge counts what a client keeps of a row of nothing", () => {
+  const rows = Buffer.concat(Array<Buffer>(10_000).fill(message("D", Buffer.alloc(2))));
+  const gauge = createAnswerGauge();
+  let count = 0;
+  while (gauge(rows)) count += 10_000;
+  expect(count).toBeGreaterThan(1_500_000);
+  expect(count).toBeLessThan(2_500_000);
 });

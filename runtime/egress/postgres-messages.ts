@@ -39,9 +39,12 @@ export function createMessageReader() {
   };
 }
 
+/** What a client keeps of a row besides its bytes: a row of nothing has 7 of them. */
+const keptBytes = 128;
+
 /**
  * Watches what a server sends to a client in this process, which keeps each message, and all rows
- * of an answer, until they are whole.
+ * of an answer, until they are whole. A message counts as its bytes and {@link keptBytes}.
  * @returns a function that says whether the next bytes may be passed on
  */
 export function createAnswerGauge(): (chunk: Buffer) => boolean {
@@ -63,7 +66,7 @@ export function createAnswerGauge(): (chunk: Buffer) => boolean {
       headerBytes = 0;
       const length = header.readUInt32BE(1);
       bodyBytes = Math.max(0, length - 4);
-      answerBytes = header[0] === readyForQuery ? 0 : answerBytes + length;
+      answerBytes = header[0] === readyForQuery ? 0 : answerBytes + length + keptBytes;
       if (length > bytes || answerBytes > together) return false;
     }
     return true;

@@ -1,6 +1,8 @@
 /** An image that is on this machine, or can be pulled, and what Docker knows of it. */
+import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
+import { parseBounded } from "../wire/bounded-json.ts";
 import { askDocker, unavailable } from "./docker.ts";
 
 export interface FoundImage {
@@ -108,8 +110,20 @@ async function inspect(name: string, signal?: AbortSignal): Promise<JsonObject |
   const args = ["image", "inspect", "--format", "{{json .}}", name];
   const { exitCode, output } = await askDocker(args, { signal });
   if (exitCode !== 0) return undefined;
-  const value = JSON.parse(output) as JsonValue;
+  const value = parseInspected(output);
   return isJsonObject(value) ? (value as JsonObject) : undefined;
+}
+
+/** The builder of an image writes most of it, in as many labels as Docker takes. */
+function parseInspected(output: string): JsonValue {
+  try {
+    return parseBounded(Buffer.from(output), budgets.image, (problem) =>
+      invalid(`says more of itself than is read: it ${problem}`),
+    );
+  } catch (error) {
+    const isBounded = error instanceof ConnectorError && error.code === "CONNECTOR_INVALID";
+    throw isBounded ? error : unavailable("Docker says of an image what is no JSON");
+  }
 }
 
 const plain = (word: unknown) => String(word).replace(/[^\w.-]/g, "");

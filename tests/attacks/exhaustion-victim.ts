@@ -8,11 +8,17 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as passes } from "node:timers/promises";
 import {
   type ConfiguredCatalog,
+  createDestinationHost,
   createHost,
   type Host,
   type Sink,
   type WorkerLimits,
 } from "svc-connectors/host";
+import { mysql, postgres } from "../../runtime/contract/egress.ts";
+import { createBroker } from "../../runtime/egress/create-broker.ts";
+import { createSecretRegistry } from "../../runtime/filter/secrets.ts";
+import { systemClock } from "../../runtime/host/clock.ts";
+import { findImage } from "../../runtime/image/find-image.ts";
 import type { Attack, Met } from "./exhaustion-case.ts";
 
 const catalogOf = (attack: string): ConfiguredCatalog => ({
@@ -70,16 +76,88 @@ const hostFor = (attack: Attack): Host =>
     },
   });
 
-async function outcomeOf(host: Host, { verb, attack }: Attack, size: number): Promise<string> {
+const destination = new URL("../../connectors/destinations/postgres/index.ts", import.meta.url)
+  .href;
+const loopback = { approvedHosts: [], allowNetworks: ["127.0.0.1/32"] };
+const resolve = async () => [{ address: "127.0.0.1", family: 4 as const }];
+const login = (port: number) => ({
+  host: "db.example.test",
+  port,
+  database: "d",
+  username: "u",
+  password: "q7Zt3LmX9aRk",
+  ssl_mode: "disable",
+});
+const fields = {
+  host: "host",
+  port: "port",
+  database: "database",
+  username: "username",
+  password: "password",
+  sslMode: "ssl_mode",
+};
+
+/**
+ * A session with the database at the port, of which all that it says is taken until it ends; or,
+ * where a destination meets it, a check of that.
+ */
+async function meetDatabase({ verb, port }: Attack): Promise<void> {
+  const signal = AbortSignal.timeout(60_000);
+  if (verb === "destination") {
+    const host = createDestinationHost({ settings: loopback, seams: { resolve } });
+    const checked = await host.check({ name: "postgres", url: destination }, login(port), {
+      signal,
+    });
+    if (checked.status === "failed") throw checked.error;
+    return;
+  }
+  const broker = createBroker({
+    declaration: verb === "mysql" ? mysql(fields) : postgres(fields),
+    config: login(port),
+    secrets: createSecretRegistry(),
+    clock: systemClock,
+    settings: loopback,
+    seams: { resolve },
+  });
+  try {
+    const session = await broker.connect(signal);
+    session.write(verb === "mysql" ? mysqlStart : postgresStart);
+    for await (const _ of session); // what a worker would be sent
+  } finally {
+    await broker.close();
+  }
+}
+
+/** Start-up and a query of a client. */
+const postgresStart = (() => {
+  const start = Buffer.from("\0\0\0\0\0\x03\0\0user\0anyone\0\0", "latin1");
+  start.writeUInt32BE(start.length, 0);
+  return Buffer.concat([start, Buffer.from("Q\0\0\0\rSELECT 1\0", "latin1")]);
+})();
+
+/** The answer to a greeting, with capabilities of protocol 4.1 alone, and a query. */
+const mysqlStart = (() => {
+  const response = Buffer.alloc(4 + 40);
+  response.set([40, 0, 0, 1, 0, 2]);
+  return Buffer.concat([response, Buffer.from("\x09\0\0\0\x03SELECT 1", "latin1")]);
+})();
+
+const databases: ReadonlySet<string> = new Set(["postgres", "mysql", "destination"]);
+
+async function outcomeOf(host: Host, given: Attack, size: number): Promise<string> {
+  const { verb, attack } = given;
   url.search = `${new URLSearchParams({ attack, size: String(size) })}`;
   const connector = { name: attack, url: url.href };
   const config = configOf(attack, size);
   const ended = (error: unknown) => {
     const { code, details } = error as { code?: string; details?: Record<string, unknown> };
     if (code === undefined) throw error;
-    return [code, details?.path, details?.problem ?? details?.phase].filter(Boolean).join(" ");
+    const problem = details?.problem ?? details?.phase ?? details?.reason;
+    return [code, details?.path, problem].filter(Boolean).join(" ");
   };
   try {
+    if (databases.has(verb)) await meetDatabase(given);
+    if (verb === "image") await findImage(`${attack}-${size}`);
     if (verb === "spec") await host.spec(connector);
     if (verb === "discover") await host.discover(connector, config);
     if (verb === "entities") await host.entities(connector, config, {});
