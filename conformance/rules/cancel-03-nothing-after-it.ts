@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -28,6 +29,9 @@ const sampledPoints = 6;
 const pageCount = 14;
 /** Requests that may have been on their way, where nothing is declared. */
 const undeclaredConcurrency = 4;
+const cancelledMessage = 4;
+/** Docker brings a signal into a container within the time of a few answers; ms of real time. */
+const signalMs = 400;
 /** A page that no buffer between connector and consumer holds as a whole. */
 const largePage = 8_000;
 
@@ -64,8 +68,15 @@ async function requestsAfter(lab: Lab, one: StreamListing, report: Reporter): Pr
   const egress = lab.manifest?.egress;
   const most = (egress?.kind === "http" ? egress.concurrency : undefined) ?? undeclaredConcurrency;
   const large = { rows: repeatedRows(one.listing, pageCount), pageSize: 1 };
+  let isCancelled = false;
   const seen = await readLarge(lab, one, large, {
-    cancel: { at: "message", count: 4 },
+    cancel: { at: "message", count: cancelledMessage },
+    onMessage(_, count) {
+      isCancelled ||= count >= cancelledMessage;
+    },
+    async onRequest() {
+      if (isCancelled && lab.target.kind === "container") await setTimeout(signalMs);
+    },
     deadlineMs: cancelDeadlineMs,
   });
   const { cancelledAt, exchanges } = seen;

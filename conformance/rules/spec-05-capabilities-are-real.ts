@@ -23,18 +23,25 @@ export default defineRule({
   fix: "Use a semantic version and a plain id; declare incremental and is_resumable only where states are written and read; record a read that resumes each incremental stream.",
   good: 'version: "1.4.0", supported_sync_modes: ["full_refresh", "incremental"] // and checkpoints in read',
   bad: 'version: "1.0.0-beta..2", is_resumable: true // and no state is ever written',
+  notApplicable(lab) {
+    if (lab.manifest || lab.streams.length === 0 || supportOf(lab) !== undefined) return undefined;
+    return lab.streams.some((one) => isCapable(one) || one.resumed)
+      ? undefined
+      : "it declares no version, and no stream that is incremental or can be resumed";
+  },
   async run(lab, report) {
     tryManifest(lab, report);
     trySupport(lab, report);
     const capable = lab.streams.filter(
-      ({ label, isIncremental, stream }) =>
-        (isIncremental || stream.is_resumable === true) &&
-        !Object.hasOwn(lab.settings.empty_streams, label),
+      (one) => isCapable(one) && !Object.hasOwn(lab.settings.empty_streams, one.label),
     );
     for (const facts of lab.streams) tryRecordings(lab, facts, report);
     for (const facts of lab.sample(capable, sampledStreams)) await tryStates(lab, facts, report);
   },
 });
+
+const isCapable = ({ isIncremental, stream }: StreamFacts) =>
+  isIncremental || stream.is_resumable === true;
 
 function tryManifest({ manifest }: Lab, report: Reporter): void {
   if (!manifest) return;
@@ -82,10 +89,14 @@ function tryManifest({ manifest }: Lab, report: Reporter): void {
  * `supportsIncremental` against the catalog. What svc writes for streams of discover says nothing
  * about this connector.
  */
-function trySupport(lab: Lab, report: Reporter): void {
-  const claim = lab.first.spec.messages.flatMap(({ message }) =>
+/** What the spec says of all streams together. */
+const supportOf = (lab: Lab) =>
+  lab.first.spec.messages.flatMap(({ message }) =>
     message.type === "SPEC" ? [message.spec.supportsIncremental] : [],
   )[0];
+
+function trySupport(lab: Lab, report: Reporter): void {
+  const claim = supportOf(lab);
   if (
     typeof claim !== "boolean" ||
     lab.streams.length === 0 ||
