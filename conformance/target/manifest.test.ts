@@ -83,6 +83,15 @@ test("is not blamed for what an answer holds beside its declared fields: it does
   await withFolders(body, () => passes(manifest, "LEAK-03"));
 });
 
+test("is not blamed for pages that it counts: the same page under every number is an error", () => {
+  const counted = text.replace(
+    /type: CursorPagination\n +page_size: 2\n +cursor_value: "\{\{ response.page .*\n.*\n/,
+    "type: PageIncrement\n          page_size: 2\n          start_from_page: 1\n",
+  );
+  expect(counted).toContain("PageIncrement");
+  return passes(counted, "PAGE-01");
+});
+
 test("is blamed for a token that it declares as a field", async () => {
   const manifest = text
     .replace("name: folders\n    primary_key: id", "name: folders")

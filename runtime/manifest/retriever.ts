@@ -90,6 +90,7 @@ export function compileRetriever(retriever: Component, options: RetrieverOptions
     const scope: Scope = { ...own(ctx), ...namesOf(slice) };
     const isNew = cursor ? (record: PlainRecord) => cursor.isNew(record) : undefined;
     const used = new Set<string>();
+    let before = "";
     for (let token = paginator.first; ; ) {
       const added = nothingAdded();
       const next_page_token = token === undefined ? null : { next_page_token: token };
@@ -112,6 +113,11 @@ export function compileRetriever(retriever: Component, options: RetrieverOptions
         const bodies = decode(answer);
         answered = { ...own, ...scopeOf(answer, bodies) };
         const found = select(bodies, answered, plan?.isClientSide ? isNew : undefined);
+        // Counted pages have no token that could come again.
+        if (chunk === undefined && found.extracted > 0) {
+          if (answer.text() === before) throw new ConnectorError("PAGING_LOOP");
+          before = answer.text();
+        }
         merged.add(found.rows);
         extracted = found.extracted;
       }

@@ -15,6 +15,8 @@ interface Endpoint {
   /** Expressions in its path: what has fewer is meant first. */
   readonly loose: number;
   readonly fields: JsonObject;
+  /** Fields of its primary key. */
+  readonly keys: readonly string[];
   /** Where its extractor looks. */
   readonly path: readonly string[];
   readonly cursor: { readonly field: string; readonly format: string } | undefined;
@@ -107,12 +109,12 @@ function isCarrying({ url, headers, body }: ReceivedRequest, secrets: readonly s
 }
 
 function pageIn(endpoint: Endpoint, page: number, url: URL): JsonValue {
-  const { fields, path, cursor, next, isLinked, size } = endpoint;
+  const { path, next, isLinked, size } = endpoint;
   const count = page === 0 ? size : page === 1 ? 1 : 0;
   // Parts have rows of their own.
   const shift = endpoint.loose > 1 ? 1_000 * (1 + (hashOf(url.pathname) % 1_000_000)) : 0;
   const rows = Array.from({ length: count }, (_, index) =>
-    rowOf(fields, page * size + index, cursor, shift),
+    rowOf(endpoint, page * size + index, shift),
   );
   let made: JsonValue = rows;
   for (const step of [...path].reverse()) made = step === "*" ? [made].flat() : { [step]: made };
@@ -144,15 +146,10 @@ function put(value: JsonObject, [name = "", ...rest]: readonly string[], made: J
 const hashOf = (text: string): number => createHash("sha256").update(text).digest().readUInt32BE();
 
 /** @param shift of its keys */
-function rowOf(
-  fields: JsonObject,
-  index: number,
-  cursor: Endpoint["cursor"],
-  shift: number,
-): JsonObject {
+function rowOf({ fields, keys, cursor }: Endpoint, index: number, shift: number): JsonObject {
   const row = Object.fromEntries(
     Object.entries(fields).map(([name, schema]) => {
-      const isKey = /^(?:id|uuid|key|\w+_id)$/i.test(name);
+      const isKey = keys.includes(name) || /^(?:id|uuid|key|\w+_id)$/i.test(name);
       return [name, valueFor(schema, name, isKey ? index + shift : index)];
     }),
   );
@@ -160,9 +157,15 @@ function rowOf(
   return row;
 }
 
+/** A text for a field. What may be a secret has nothing of its name: that is found elsewhere too. */
+const textFor = (name: string, index: number): string =>
+  /secret|token|password|session|key$/i.test(name)
+    ? `Qx${hashOf(name)}-${index}`
+    : `${name}-${index}`;
+
 /** A value of the first type that a schema has besides null. */
 function valueFor(schema: JsonValue | undefined, name: string, index: number): JsonValue {
-  if (!isJsonObject(schema)) return `${name}-${index}`;
+  if (!isJsonObject(schema)) return textFor(name, index);
   const { anyOf, oneOf, items, properties, format } = schema;
   const [first] = [anyOf ?? oneOf ?? []]
     .flat()
@@ -193,7 +196,7 @@ function valueFor(schema: JsonValue | undefined, name: string, index: number): J
   }
   const day = new Date(Date.UTC(2026, 0, 1 + (index % 9))).toISOString().replace(".000", "");
   if (format === "date-time") return day;
-  return format === "date" ? day.slice(0, 10) : `${name}-${index}`;
+  return format === "date" ? day.slice(0, 10) : textFor(name, index);
 }
 
 /** A moment as Python's `strftime` writes it, some days into the year. */
@@ -251,6 +254,7 @@ function endpointsOf(
       ending: new RegExp(`/${piecesOf(own).map(escaped).join("[^/]+")}/?$`),
       loose: parts.length,
       fields: fieldsOf(stream, () => schemaOf(name)),
+      keys: [stream.primary_key ?? given.primary_key ?? []].flat(2).map(String),
       path: [extractor.field_path ?? []]
         .flat()
         .map(fill)
