@@ -27,16 +27,21 @@ import { runCommand } from "./command.ts";
 import { startTestControl } from "./control.ts";
 import { queryDestination } from "./control-pipelines.ts";
 import { createMemorySink } from "./memory-sink.ts";
+import { containersOf, searchContainer } from "./search-container.ts";
 
 const token = "the-token-of-this-account-0123456789";
 const privateKey = "the-key-of-this-account-abcdefghijklm";
 
-/** Notes for who has the token, over TLS. */
-async function startNotes(book: () => Notebook) {
+/**
+ * Notes for who has the token, over TLS.
+ * @param before is waited for before each answer
+ */
+async function startNotes(book: () => Notebook, before: () => Promise<void> = async () => {}) {
   const authority = await createCertificateAuthority();
   const certificate = await authority.issue(["api.notes.example.com"]);
   const provider = await startProvider(
-    ({ method, url, headers }, response) => {
+    async ({ method, url, headers }, response) => {
+      await before();
       const isAllowed = headers.authorization === `Bearer ${token}`;
       const target = new URL(url, "https://api.notes.example.com");
       const { status, body } = answerNotes(book(), method, target, isAllowed);
@@ -123,21 +128,62 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     const image = await openImage("svc-test-cdk", { hosts, exposed: [], memoryMb: 512 });
     const config = { api_token: token };
     expect(await host.check(image, config)).toMatchObject({ status: "succeeded" });
-    const wrong = await host.check(image, { api_token: "of-another-account" });
-    expect(wrong).toMatchObject({ status: "failed" });
+    const others = { api_token: "of-another-account" };
+    const wrong = await host.check(image, others);
+    expect(wrong).toMatchObject({ status: "failed", error: { code: "CREDENTIALS_REJECTED" } });
+    const missing = await host.check(image, {});
+    expect(missing).toMatchObject({ status: "failed", error: { code: "CONFIG_INVALID" } });
     const found = await host.discover(image, config);
     expect(found.map(({ name }) => name)).toEqual(["notes", "folder_members", "tags"]);
     const read = found.map((stream) => ({ stream, sync_mode: "full_refresh" as const }));
     const sink = createMemorySink();
     const { status } = await host.read(image, { config, catalog: { streams: read } }, sink);
     expect(status).toBe("succeeded");
+    const catalog = { streams: read };
+    const refused = await host.read(image, { config: others, catalog }, createMemorySink());
+    expect(refused.streams.map(({ error }) => error?.code)).toEqual(
+      read.map(() => "CREDENTIALS_REJECTED"),
+    );
     expect(sink.rows("notes").map(({ id }) => id)).toEqual(notebook.notes.map(({ id }) => id));
     // The CDK reads partitions beside each other, in no order.
     const members = sink.rows("folder_members").map((row) => `${row.folder_id} ${row.id}`);
     expect(members.toSorted()).toEqual(["f1 u1", "f1 u2", "f1 u3", "f2 u1"]);
   });
 
-  test("one that was built here is a connector of the service by its id, and a job reads it", async () => {
+  test("one on Airbyte's CDK holds its token nowhere while it reads: in no file, environment, argument or memory", async () => {
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await using provider = await startNotes(
+      () => notebook,
+      () => {
+        asked.resolve();
+        return answered.promise;
+      },
+    );
+    await using host = createHost({ seams: provider.seams });
+    const hosts = ["api.notes.example.com"];
+    const image = await openImage("svc-test-cdk", { hosts, exposed: [], memoryMb: 512 });
+    const schema = { type: "object", properties: { id: { type: "string" } } };
+    const stream = { name: "notes", json_schema: schema, supported_sync_modes: ["full_refresh"] };
+    const catalog = { streams: [{ stream, sync_mode: "full_refresh" }] };
+    const sink = createMemorySink();
+    const reading = host.read(image, { config: { api_token: token }, catalog } as never, sink);
+    await Promise.race([asked.promise, reading]);
+    const [container = ""] = await containersOf("read");
+    const encoded = Buffer.from(token).toString("base64").slice(0, 40);
+    const texts = [token, token.slice(4, 20), encoded, "api_token", "api.notes.example.com"];
+    const places = await searchContainer(container, texts);
+    answered.resolve();
+    expect((await reading).status).toBe("succeeded");
+    expect(texts.slice(0, 3).map((text) => places[text])).toEqual([[], [], []]);
+    // It sees what is there: the settings in their file and in memory.
+    expect(places.api_token).toContainEqual(expect.stringMatching(/^\/.*config/));
+    expect(places["api.notes.example.com"]).toContainEqual(expect.stringContaining("memory of"));
+  });
+
+  test.each([
+    ["reference"],
+    ["cdk"],
+  ])("one that was built here (%s) is a connector of the service by its id, and a job reads it", async (base) => {
     await using provider = await startNotes(() => notebook);
     await using api = await startTestControl({ seams: provider.seams, jobs: "run" });
     const made = async (path: string, body: object) => {
@@ -145,7 +191,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
       if (answer.status >= 300) throw new Error(answer.text);
       return answer.body.data;
     };
-    const reference = "svc-test-reference:latest";
+    const reference = `svc-test-${base}:latest`;
     const image = { name: "notes", reference, hosts: ["api.notes.example.com"], exposed: [] };
     const operator = createOperator(askInstance(api.control.services));
     const { connector_id } = await operator.run("connector.add", { body: { image } });
@@ -190,11 +236,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
   });
 
   test("nothing of a run is left when its process is killed: no container, and the next one clears its files", async () => {
-    const checksOf = async () => {
-      const format = "{{.Names}} {{.Command}}";
-      const { output } = await askDocker(["ps", "--all", "--no-trunc", "--format", format]);
-      return output.split("\n").filter((line) => /^svc-image-.*-run .* check /.test(line));
-    };
+    const checksOf = () => containersOf("check");
     const cwd = await mkdtemp(join(tmpdir(), "svc-image-test-"));
     await writeFile(join(cwd, "c.json"), JSON.stringify({ api_token: token, job: "silent" }));
     const child = spawn(
