@@ -39,9 +39,9 @@ test.each([
 });
 
 test("as many keys as fit are read", () => {
-  const lines = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1\n`);
-  expect(Object.keys(parse(lines.join("")) as object)).toHaveLength(20_000);
-  expect(() => parse([...lines, "k0: 2\n"].join(""))).toThrow("line 20001: a key is given twice");
+  const lines = Array.from({ length: 14_000 }, (_, index) => `k${index}: 1\n`);
+  expect(Object.keys(parse(lines.join("")) as object)).toHaveLength(14_000);
+  expect(() => parse([...lines, "k0: 2\n"].join(""))).toThrow("line 14001: a key is given twice");
 });
 
 const filled: Readonly<Record<string, (bytes: number) => string>> = {
@@ -76,6 +76,37 @@ test.each(
   // A quadratic parser takes half a minute for the largest.
   expect(taken[2]).toBeLessThan(2_000);
 });
+
+const parts: Readonly<Record<string, (count: number) => string>> = {
+  "items of a list": (count) => "- 1\n".repeat(count),
+  "items of nothing": (count) => "-\n".repeat(count),
+  "items in brackets": (count) => `a: [${"1,".repeat(count)}]`,
+  "maps of nothing": (count) => `a: [${"{},".repeat(count)}]`,
+  "keys of nothing": (count) => `a: [${"? ,".repeat(count)}]`,
+  comments: (count) => `${"#\n".repeat(count)}a: 1`,
+  "empty lines": (count) => `${"\n".repeat(count)}a: 1`,
+};
+
+test.each(
+  Object.entries(parts),
+)("%s are read until they are too many, however few bytes they have", (_, write) => {
+  const texts = [5_000, 10_000, 20_000, 40_000, 60_000, 120_000]
+    .map(write)
+    .filter(({ length }) => length < budgets.yaml.bytes);
+  const outcomes = texts.map((text) => {
+    try {
+      parse(text);
+      return "read";
+    } catch (error) {
+      return (error as Error).message.replace(/^.*: /, "");
+    }
+  });
+  const readCount = outcomes.indexOf(tooMany);
+  expect(readCount).toBeGreaterThan(0);
+  expect(outcomes).toEqual(texts.map((_, index) => (index < readCount ? "read" : tooMany)));
+});
+
+const tooMany = "is YAML of more than 100000 names, values and signs, which must be JSON";
 
 function aliases(count: number): string {
   const lines = Array.from({ length: count }, (_, index) => {

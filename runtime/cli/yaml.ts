@@ -42,6 +42,7 @@ const yamlFaults: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: "a second document begins; only one is read",
   NON_STRING_KEY: "a key is not text",
   TOO_MANY_ALIASES: "has too many aliases",
+  TOO_MANY_TOKENS: `is YAML of more than ${budgets.yamlTokens.count[0]} names, values and signs, which must be JSON`,
 };
 
 function parsed(text: string, refuse: (problem: string, line?: number) => UsageError) {

@@ -260,6 +260,11 @@ export const budgets = {
     count: [100, "aliases for a value"],
     beyond: "the file is refused",
   },
+  yamlTokens: {
+    what: "names, values, signs and line breaks of a text in YAML, manifests too",
+    count: [100_000, "tokens"],
+    beyond: "the file is refused",
+  },
   declarativeManifest: {
     what: "a declarative manifest, once its references are put in",
     bytes: 2 * MiB,

@@ -123,19 +123,19 @@ describe("a manifest", () => {
       /streams\.orders\.retriever: is a CustomRetriever, which is not supported/,
     ],
     [
-      "of 100,000 streams",
-      changed((all) => (all.streams = Array.from({ length: 100_000 }, () => ({})))),
+      "of 11,000 streams",
+      changed((all) => (all.streams = Array.from({ length: 11_000 }, () => ({})))),
       /manifest\.streams: are more than 10000 streams/,
     ],
     [
-      "of 100,000 streams by reference",
-      text.replace(/^streams:$/m, `streams:\n${'  - "#/check"\n'.repeat(100_000)}`),
+      "of 11,000 streams by reference",
+      text.replace(/^streams:$/m, `streams:\n${'  - "#/check"\n'.repeat(11_000)}`),
       /manifest\.streams: are more than 10000 streams/,
     ],
     [
-      "of 100,000 streams on a condition",
+      "of 11,000 streams on a condition",
       changed((all) => {
-        const streams = Array.from({ length: 100_000 }, () => ({}));
+        const streams = Array.from({ length: 11_000 }, () => ({}));
         all.streams.push({ type: "ConditionalStreams", condition: "{{ true }}", streams });
       }),
       /manifest\.streams: are more than 10000 streams/,
@@ -143,14 +143,20 @@ describe("a manifest", () => {
     [
       "of 100,000 aliases",
       text.replace(/^streams:$/m, `other: &a {}\nstreams:\n${"  - *a\n".repeat(100_000)}`),
+      /has more than 100000 names, values and signs/,
+    ],
+    [
+      "of 5,000 aliases",
+      text.replace(/^streams:$/m, `other: &a {}\nstreams:\n${"  - *a\n".repeat(5_000)}`),
       /has too many aliases/,
     ],
     [
       "that grows with what it hands down",
       changed((all) => {
-        const transformations = Array.from({ length: 40_000 }, () => ({ type: "KeysToLower" }));
+        const transformations = Array.from({ length: 9_000 }, () => ({ type: "KeysToLower" }));
         all.$parameters = { transformations };
         for (const stream of all.streams) delete stream.transformations;
+        all.streams.push(...Array.from({ length: 20 }, () => "#/streams/0"));
       }),
       /more than 200000 values/,
     ],

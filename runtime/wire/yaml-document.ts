@@ -4,10 +4,12 @@
  */
 import {
   Composer,
+  type CST,
   type Document,
   type DocumentOptions,
   type ErrorCode,
   isScalar,
+  Lexer,
   LineCounter,
   type Node,
   type ParsedNode,
@@ -16,11 +18,12 @@ import {
   type SchemaOptions,
   visit,
 } from "yaml";
+import { budgets } from "../contract/budgets.ts";
 
 /** Why a text is no document that is read here. */
 export class YamlFault extends Error {
   override readonly name = "YamlFault";
-  readonly code: ErrorCode | "TOO_MANY_ALIASES";
+  readonly code: ErrorCode | "TOO_MANY_ALIASES" | "TOO_MANY_TOKENS";
   /** Counted from 1. */
   readonly line: number;
 
@@ -41,11 +44,13 @@ const maxAliases = 2_000;
 
 /**
  * The first and only document of a text. A key may stand twice: @see duplicateKey
+ * @param maxTokens Infinity for what the reader's own user has written down
  * @throws YamlFault for the first fault, warnings included
  */
 export function parseYamlDocument(
   text: string,
   options: ParseOptions & DocumentOptions & SchemaOptions = {},
+  maxTokens: number = budgets.yamlTokens.count[0],
 ): YamlDocument {
   const lines = new LineCounter();
   const lineOf = (position: number) => Math.max(1, lines.linePos(position).line);
@@ -67,7 +72,7 @@ export function parseYamlDocument(
     throw first;
   };
   let document: Document.Parsed<ParsedNode> | undefined;
-  for (const one of composer.compose(tokensOf(text, lines), true, text.length)) {
+  for (const one of composer.compose(tokensOf(text, lines, maxTokens), true, text.length)) {
     if (document) throw new YamlFault("MULTIPLE_DOCS", lineOf(one.range[0]));
     document = one as Document.Parsed<ParsedNode>;
   }
@@ -83,13 +88,32 @@ export function parseYamlDocument(
   return { document: composed, lineOf };
 }
 
-/** A token of its own stands where nothing can. */
-function* tokensOf(text: string, lines: LineCounter) {
-  for (const token of new Parser(lines.addNewLine).parse(text)) {
-    if (token.type === "error")
-      throw new YamlFault("UNEXPECTED_TOKEN", lines.linePos(token.offset).line);
-    yield token;
+/**
+ * What the library's parser makes of a text; a token of its own stands where nothing can. Each
+ * lexeme costs the parser as much as the next, whether it is a letter or a long text: they are
+ * counted before anything is made of them.
+ */
+function* tokensOf(
+  text: string,
+  lines: LineCounter,
+  maxTokens: number,
+): Generator<CST.Token, void> {
+  const lexer = new Lexer();
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  let count = 0;
+  const checked = function* (tokens: Iterable<CST.Token>) {
+    for (const token of tokens) {
+      if (token.type === "error")
+        throw new YamlFault("UNEXPECTED_TOKEN", lines.linePos(token.offset).line);
+      yield token;
+    }
+  };
+  for (const lexeme of lexer.lex(text)) {
+    if (++count > maxTokens) throw new YamlFault("TOO_MANY_TOKENS", lines.lineStarts.length);
+    yield* checked(parser.next(lexeme));
   }
+  yield* checked(parser.end());
 }
 
 /** As the composer of the library says where a fault is. */

@@ -34,6 +34,11 @@ function refuseTooMany({ streams }: JsonObject): void {
   if (count > maxStreams) throw invalid("manifest.streams", `are more than ${maxStreams} streams`);
 }
 
+const tooMuch: Readonly<Record<string, string>> = {
+  TOO_MANY_ALIASES: "has too many aliases",
+  TOO_MANY_TOKENS: `has more than ${budgets.yamlTokens.count[0]} names, values and signs`,
+};
+
 /** @throws CONNECTOR_INVALID for what is no YAML, or no object */
 export function parseYaml(text: string, place = whole): JsonObject {
   const { bytes, depth, count } = budgets.declarativeManifest;
@@ -46,12 +51,7 @@ export function parseYaml(text: string, place = whole): JsonObject {
     value = JSON.parse(JSON.stringify(value ?? null));
   } catch (error) {
     if (error instanceof YamlFault)
-      throw invalid(
-        place,
-        error.code === "TOO_MANY_ALIASES"
-          ? "has too many aliases"
-          : `is not valid YAML: line ${error.line}`,
-      );
+      throw invalid(place, tooMuch[error.code] ?? `is not valid YAML: line ${error.line}`);
     if (
       error instanceof RangeError ||
       error instanceof ReferenceError ||
