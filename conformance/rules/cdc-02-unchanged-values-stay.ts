@@ -1,5 +1,5 @@
 import { defineRule } from "../contract/rule.ts";
-import { expectSame, expectSuccess, noLog, openChanges } from "../derive/changes/changes.ts";
+import { expectSteps, noLog } from "../derive/changes/changes.ts";
 
 /** Changes to rows with a large value, which is stored beside them. */
 const steps = {
@@ -22,16 +22,5 @@ export default defineRule({
   good: 'if (kind === "u") unresolved.set(key, row); // read by its key before the checkpoint',
   bad: 'value: kind === "t" ? text : null',
   notApplicable: noLog,
-  async run(lab, report) {
-    const { database } = lab;
-    await using changes = await openChanges(lab, report);
-    if (!changes || !database) return;
-    if (!expectSuccess(report, "the tables are read whole", await changes.read())) return;
-    for (const [what, sql] of Object.entries(steps)) {
-      await changes.change(sql);
-      const run = await changes.read();
-      if (!expectSuccess(report, what, run)) return;
-      await expectSame(database, changes, report, what, run);
-    }
-  },
+  run: (lab, report) => expectSteps(lab, report, steps, (changes) => changes.read()),
 });

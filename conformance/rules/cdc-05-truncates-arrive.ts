@@ -1,5 +1,5 @@
 import { defineRule } from "../contract/rule.ts";
-import { expectSame, expectSuccess, noLog, openChanges } from "../derive/changes/changes.ts";
+import { expectSteps, noLog } from "../derive/changes/changes.ts";
 
 const steps = {
   "the tables were truncated": "TRUNCATE {}",
@@ -18,16 +18,5 @@ export default defineRule({
   good: 'if (change.kind === "truncate") { yield checkpoint({}); throw new ConnectorError("CHANGES_LOST", …); }',
   bad: 'default: continue; // "T" is none of insert, update, delete',
   notApplicable: noLog,
-  async run(lab, report) {
-    const { database } = lab;
-    await using changes = await openChanges(lab, report);
-    if (!changes || !database) return;
-    if (!expectSuccess(report, "the tables are read whole", await changes.read())) return;
-    for (const [what, sql] of Object.entries(steps)) {
-      await changes.change(sql);
-      const last = await changes.catchUp();
-      if (!expectSuccess(report, what, last)) return;
-      await expectSame(database, changes, report, what, last);
-    }
-  },
+  run: (lab, report) => expectSteps(lab, report, steps),
 });

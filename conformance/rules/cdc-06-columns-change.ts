@@ -1,5 +1,5 @@
 import { defineRule } from "../contract/rule.ts";
-import { expectSame, expectSuccess, noLog, openChanges } from "../derive/changes/changes.ts";
+import { expectSteps, noLog } from "../derive/changes/changes.ts";
 
 /** Changes before and behind each change of the columns, all in what one read finds. */
 const steps = {
@@ -21,16 +21,5 @@ export default defineRule({
   good: "relations.set(relation.oid, relation); … values[relation.columns.indexOf(name)]",
   bad: "stream.columns.map((column, at) => tuple[at])",
   notApplicable: noLog,
-  async run(lab, report) {
-    const { database } = lab;
-    await using changes = await openChanges(lab, report);
-    if (!changes || !database) return;
-    if (!expectSuccess(report, "the tables are read whole", await changes.read())) return;
-    for (const [what, sql] of Object.entries(steps)) {
-      await changes.change(sql);
-      const last = await changes.catchUp();
-      if (!expectSuccess(report, what, last)) return;
-      await expectSame(database, changes, report, what, last);
-    }
-  },
+  run: (lab, report) => expectSteps(lab, report, steps),
 });

@@ -1,5 +1,5 @@
 import { defineRule } from "../contract/rule.ts";
-import { expectSame, expectSuccess, noLog, openChanges } from "../derive/changes/changes.ts";
+import { expectSteps, noLog } from "../derive/changes/changes.ts";
 
 const columns = "(id int PRIMARY KEY, n int NOT NULL, word text, large text)";
 
@@ -21,17 +21,9 @@ export default defineRule({
   good: "if (saved.oid !== table.oid || relation.oid !== table.oid) yield* beginAnew(stream);",
   bad: "relation.name === stream.name",
   notApplicable: noLog,
-  async run(lab, report) {
-    const { database } = lab;
-    await using changes = await openChanges(lab, report);
-    if (!changes || !database) return;
-    if (!expectSuccess(report, "the tables are read whole", await changes.read())) return;
-    for (const [what, sql] of Object.entries(steps)) {
-      await changes.change(sql);
+  run: (lab, report) =>
+    expectSteps(lab, report, steps, async (changes) => {
       await changes.grant();
-      const last = await changes.catchUp();
-      if (!expectSuccess(report, what, last)) return;
-      await expectSame(database, changes, report, what, last);
-    }
-  },
+      return changes.catchUp();
+    }),
 });

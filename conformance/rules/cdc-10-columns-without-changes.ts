@@ -1,5 +1,5 @@
 import { defineRule } from "../contract/rule.ts";
-import { expectSame, expectSuccess, noLog, openChanges } from "../derive/changes/changes.ts";
+import { expectSteps, noLog } from "../derive/changes/changes.ts";
 
 /** Changes stand before and behind each change of the columns, all in what one read finds. */
 const steps = {
@@ -22,17 +22,9 @@ export default defineRule({
   good: "if (!saved.columns.includes(column)) yield* copyRows(stream, { place: saved.lsn });",
   bad: "new columns are null until a row changes",
   notApplicable: noLog,
-  async run(lab, report) {
-    const { database } = lab;
-    await using changes = await openChanges(lab, report);
-    if (!changes || !database) return;
-    if (!expectSuccess(report, "the tables are read whole", await changes.read())) return;
-    for (const [what, sql] of Object.entries(steps)) {
-      await changes.change(sql);
+  run: (lab, report) =>
+    expectSteps(lab, report, steps, async (changes) => {
       await changes.discoverAgain();
-      const last = await changes.catchUp();
-      if (!expectSuccess(report, what, last)) return;
-      await expectSame(database, changes, report, what, last);
-    }
-  },
+      return changes.catchUp();
+    }),
 });

@@ -2,8 +2,10 @@ import { canonicalize } from "svc-connectors/host";
 import { exchangeEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { undisturbed } from "../derive/rows/losses.ts";
+import { streamFields } from "../derive/rows/row-fields.ts";
 import { compareRows, isSame, type OutputRow, outputRows } from "../derive/rows/rows.ts";
 import { withAnswers } from "../replay/strict.ts";
+import { lostValues } from "./fix-07.lost-values.ts";
 import { type Perturbation, perturb, perturbations } from "./fix-07.perturbations.ts";
 
 const sampledStreams = 15;
@@ -18,9 +20,9 @@ export default defineRule({
   profile: "core",
   since: "0.1.0",
   title:
-    "What the provider answers decides what comes out: another value in an answer is another value in the records.",
-  why: "A connector that writes what its author saw passes every comparison with a recording, and writes the same for every customer.",
-  fix: "Take the value from the answer. Do not keep tables of what an account once had in it.",
+    "What the provider answers decides what comes out: another value in an answer is another value in the records, and none of them becomes null on the way.",
+  why: "A connector that writes what its author saw passes every comparison with a recording, and writes the same for every customer. One that loses values leaves empty cells, which a recording of its own shows as well.",
+  fix: "Take the value from the answer. Do not keep tables of what an account once had in it, nor lists of the values that may come.",
   good: "color: row.color",
   bad: "color: colors[row.id] // as the provider's documentation has them",
   notApplicable: (lab) => (lab.egress === "http" ? undefined : "it speaks no HTTP"),
@@ -35,6 +37,15 @@ export default defineRule({
       if (!recording) continue;
       const whole = await undisturbed(lab, recording);
       if (whole.outcome.status !== "succeeded") continue;
+      for (const lost of lostValues(await streamFields(lab, stream)))
+        report.fail(
+          `${stream.label}.${lost.property}: the answers say ${lost.value} in the row ${lost.key}, and the record has null. Expected: the answer's value, as in other rows.`,
+          exchangeEvidence(
+            "Requests",
+            lost.whole.exchanges.slice(0, 10),
+            ({ answer }) => answer?.body.toString("utf8").includes(lost.value) ?? false,
+          ),
+        );
       const rows = outputRows(whole.messages, stream);
       const changes = perturbations(lab, whole, rows.slice(0, comparedRows));
       const readWith = async (some: readonly Perturbation[]) => {

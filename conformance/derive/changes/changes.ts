@@ -188,3 +188,28 @@ export function expectSuccess(report: Reporter, what: string, run: Observation):
   );
   return false;
 }
+
+/**
+ * Changes the kit's two tables step by step, and reads after each: what was read is what the tables
+ * have. Ends at the first read that fails.
+ *
+ * @param steps SQL by what it does, in the words of a report; `{}` is the table
+ * @param read of what a step has changed; default: until nothing begins anew
+ */
+export async function expectSteps(
+  lab: Lab,
+  report: Reporter,
+  steps: Readonly<Record<string, string>>,
+  read: (changes: Changes) => Promise<Observation> = (changes) => changes.catchUp(),
+): Promise<void> {
+  const { database } = lab;
+  await using changes = await openChanges(lab, report);
+  if (!changes || !database) return;
+  if (!expectSuccess(report, "the tables are read whole", await changes.read())) return;
+  for (const [what, sql] of Object.entries(steps)) {
+    await changes.change(sql);
+    const run = await read(changes);
+    if (!expectSuccess(report, what, run)) return;
+    await expectSame(database, changes, report, what, run);
+  }
+}
