@@ -117,7 +117,12 @@ export type {
 } from "./contract/network.ts";
 export type { Booking, RateLedger } from "./contract/rate-ledger.ts";
 export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
-export { exclusiveKeyword, isSecret, schemaAlternatives } from "./contract/spec.ts";
+export {
+  exclusiveKeyword,
+  isSecret,
+  releaseKeyword,
+  schemaAlternatives,
+} from "./contract/spec.ts";
 export { type RowCondition, rowOperators } from "./contract/stream.ts";
 export {
   createMemoryTokenStore,

@@ -190,6 +190,18 @@ function Overview({ pipeline }: Of) {
           {changes}
         </>
       )}
+      {pipeline.left_at_source.map(({ name, release }) => (
+        <Alert
+          key={name}
+          color="yellow"
+          variant="light"
+          title={`The source's server still keeps ${name} for it`}
+        >
+          For a replication slot that nobody reads, a server keeps its log until the disk is full.
+          If this pipeline does not go on soon, an administrator of the source runs{" "}
+          <code>{release}</code>. Resumed without it, the pipeline reads its tables anew.
+        </Alert>
+      ))}
       <div className="columns">
         <section className="panel">
           <h2>What it does</h2>

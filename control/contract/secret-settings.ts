@@ -8,6 +8,7 @@ import {
   isSecret,
   type JsonObject,
   type JsonValue,
+  releaseKeyword,
   schemaAlternatives,
 } from "svc-connectors/host";
 
@@ -45,11 +46,19 @@ export function openSettingsOf(spec: JsonObject): string[] {
   return [...names];
 }
 
-/** Paths of the settings that name what one reader alone may use. */
-export function exclusiveSettingsOf(spec: JsonObject): readonly (readonly string[])[] {
-  const found: (readonly string[])[] = [];
+export interface ExclusiveSetting {
+  readonly path: readonly string[];
+  /** The statement that removes what is named, with `{}` in the place of its name. */
+  readonly release: string | undefined;
+}
+
+/** The settings that name what one reader alone may use. */
+export function exclusiveSettingsOf(spec: JsonObject): readonly ExclusiveSetting[] {
+  const found: ExclusiveSetting[] = [];
   eachSetting(spec, (path, schema) => {
-    if (schema[exclusiveKeyword] === true) found.push(path);
+    const release = schema[releaseKeyword];
+    if (schema[exclusiveKeyword] === true)
+      found.push({ path, release: typeof release === "string" ? release : undefined });
   });
   return found;
 }

@@ -20,6 +20,7 @@ import {
 import { readPage } from "../door/pages.ts";
 import { requestCancel } from "../jobs/cancel.ts";
 import { findOpenJob } from "../jobs/enqueue.ts";
+import { LeftAtSource, leftAtSource } from "../pipelines/left-at-source.ts";
 import { lockPipeline } from "../pipelines/rows.ts";
 import type { Db } from "../store/database.ts";
 import { pipelineStatuses } from "../store/tables.ts";
@@ -143,6 +144,7 @@ export const deleteConnection = defineWrite({
     pipeline_id: Id("pipeline"),
     deleted: Type.Literal(true),
     cancelled_job_id: Nullable(Id("job")),
+    left_at_source: LeftAtSource,
     deleted_at: Time,
   }),
   errors: ["not_found"],
@@ -164,7 +166,7 @@ export const deleteConnection = defineWrite({
       .execute();
     await tx.deleteFrom("pipeline_streams").where("pipeline_id", "=", pipeline_id).execute();
     await tx.deleteFrom("pipeline_catalogs").where("pipeline_id", "=", pipeline_id).execute();
-    await tx
+    const deleted = await tx
       .updateTable("pipelines")
       .set((eb) => ({
         status: "deleted" as const,
@@ -173,12 +175,14 @@ export const deleteConnection = defineWrite({
         updated_at: now,
       }))
       .where("id", "=", pipeline_id)
-      .execute();
+      .returningAll()
+      .executeTakeFirstOrThrow();
     const data = {
       connection_id: id,
       pipeline_id,
       deleted: true as const,
       cancelled_job_id: isCancelled ? job.id : null,
+      left_at_source: await leftAtSource({ ...ctx, db: tx }, deleted),
       deleted_at: now.toISOString(),
     };
     return { data, resourceId: id };

@@ -170,7 +170,7 @@ export const createPipeline = defineWrite({
     await holdOnlyReader({ ...ctx, db: tx }, { ...source, pipelineId: id });
     await holdTables(tx, { ...ends, naming, agreed: selection.agreed });
     await saveSelection(tx, id, selection);
-    const data = await withStreams(tx, await findPipeline(tx, workspaceId, id));
+    const data = await withStreams({ ...ctx, db: tx }, await findPipeline(tx, workspaceId, id));
     return { data, resourceId: id, location: `/pipelines/${id}` };
   },
 });
@@ -291,7 +291,7 @@ export const updatePipeline = defineWrite({
     const { name, schema_change_policy, parallel_streams } = body;
     const plain = { name, schema_change_policy, parallel_streams };
     if (!selection && !schedule && Object.values(plain).every((value) => value === undefined))
-      return { data: await withStreams(tx, row), resourceId: id };
+      return { data: await withStreams({ ...ctx, db: tx }, row), resourceId: id };
     await tx
       .updateTable("pipelines")
       .set({
@@ -313,7 +313,10 @@ export const updatePipeline = defineWrite({
       await holdTables(tx, await claimOf({ ...ctx, db: tx }, row, naming, selection));
       await saveSelection(tx, id, selection);
     }
-    return { data: await withStreams(tx, await findPipeline(tx, workspaceId, id)), resourceId: id };
+    return {
+      data: await withStreams({ ...ctx, db: tx }, await findPipeline(tx, workspaceId, id)),
+      resourceId: id,
+    };
   },
 });
 

@@ -5,6 +5,7 @@ import { Id, IdInput, Nullable, StrictObject, workspaceInput } from "../contract
 import { requestCancel } from "../jobs/cancel.ts";
 import { findOpenJob } from "../jobs/enqueue.ts";
 import { claimOf, holdTables, requireFreeTables } from "../pipelines/free-tables.ts";
+import { LeftAtSource, leftAtSource } from "../pipelines/left-at-source.ts";
 import { holdOnlyReader, requireOnlyReader } from "../pipelines/only-reader.ts";
 import {
   findPipeline,
@@ -40,7 +41,12 @@ export const pausePipeline = defineWrite({
     ...workspaceInput,
     cancel_running: Type.Optional(Type.Boolean({ default: false })),
   }),
-  data: StrictObject({ ...pipelineFields, changed, cancelled_job_id: Nullable(Id("job")) }),
+  data: StrictObject({
+    ...pipelineFields,
+    left_at_source: LeftAtSource,
+    changed,
+    cancelled_job_id: Nullable(Id("job")),
+  }),
   errors: ["not_found", "pipeline_locked", "version_mismatch"],
   async guard(ctx, { params }) {
     const row = await findPipeline(ctx.db, ctx.workspaceId, params.pipeline_id);
@@ -57,7 +63,12 @@ export const pausePipeline = defineWrite({
       : row;
     const cancelled_job_id = body.cancel_running ? await cancelOpenJob(tx, id, ctx.now) : null;
     return {
-      data: { ...(await describePipeline(tx, paused)), changed: isChanged, cancelled_job_id },
+      data: {
+        ...(await describePipeline(tx, paused)),
+        left_at_source: await leftAtSource({ ...ctx, db: tx }, paused),
+        changed: isChanged,
+        cancelled_job_id,
+      },
       resourceId: id,
     };
   },

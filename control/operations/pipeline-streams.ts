@@ -147,6 +147,9 @@ export const updatePipelineStreams = defineWrite({
       .execute();
     await holdTables(tx, { ...ends, pipelineId: id, naming: namingOf(row), ...selection });
     await saveSelection(tx, id, selection);
-    return { data: await withStreams(tx, await findPipeline(tx, workspaceId, id)), resourceId: id };
+    return {
+      data: await withStreams({ ...ctx, db: tx }, await findPipeline(tx, workspaceId, id)),
+      resourceId: id,
+    };
   },
 });

@@ -72,8 +72,8 @@ export const getPipeline = defineRead({
   query: StrictObject(workspaceInput),
   data: PipelineWithStreams,
   errors: ["not_found"],
-  run: async ({ db, workspaceId }, { params }) =>
-    withStreams(db, await findPipeline(db, workspaceId, params.pipeline_id)),
+  run: async (ctx, { params }) =>
+    withStreams(ctx, await findPipeline(ctx.db, ctx.workspaceId, params.pipeline_id)),
 });
 
 export const listPipelineStreams = defineRead({

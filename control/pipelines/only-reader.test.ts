@@ -81,6 +81,32 @@ describe("a replication slot has one active pipeline", () => {
     expect(outcome(await act("resume"))).toEqual([200, undefined]);
   });
 
+  test("that is paused or deleted leaves its slot, which the answer names with what drops it, unless another pipeline reads it", async () => {
+    const slot = {
+      setting: "replication.slot",
+      name: "svc_shop",
+      release: "SELECT pg_drop_replication_slot('svc_shop')",
+    };
+    const { data } = (await create(await source("svc_shop"))).body;
+    expect(data.left_at_source).toEqual([]);
+    const path = `/pipelines/${data.pipeline_id}`;
+    const left = async () => (await api.call("GET", path)).body.data.left_at_source;
+    const paused = await api.call("POST", `${path}/pause`);
+    expect(paused.body.data.left_at_source).toEqual([slot]);
+    expect(await left()).toEqual([slot]);
+    const other = (await create(await source("svc_shop"))).body.data;
+    expect(await left()).toEqual([]);
+    const remove = (id: string) => api.call("DELETE", `/connections/${id}`);
+    expect((await remove(data.connection_id)).body.data.left_at_source).toEqual([]);
+    expect((await remove(other.connection_id)).body.data.left_at_source).toEqual([slot]);
+  });
+
+  test("none is left by a pipeline that queries tables", async () => {
+    const { pipeline_id } = (await create(await source(undefined))).body.data;
+    const { data } = (await api.call("POST", `/pipelines/${pipeline_id}/pause`)).body;
+    expect(data.left_at_source).toEqual([]);
+  });
+
   test("a source that is read does not take another's", async () => {
     await create(await source("svc"));
     const other = await source("other");

@@ -25,8 +25,11 @@ export interface SourceReading {
 /** A thing that is named: where, by which setting, and how it is called. */
 interface Named {
   readonly setting: readonly string[];
+  readonly name: string;
   /** Equal texts are one thing. */
   readonly thing: string;
+  /** The statement that removes it at the source. */
+  readonly release: string | undefined;
 }
 
 /** A source that is changed, where an active pipeline reads it. */
@@ -60,11 +63,33 @@ export async function holdOnlyReader(ctx: Ctx, reading: SourceReading): Promise<
 
 async function requireFree(
   ctx: Ctx,
-  { connector_id, pipelineId, sourceId }: SourceReading,
+  reading: SourceReading,
   setting: readonly string[],
   thing: string,
 ): Promise<void> {
-  const { db, services, workspaceId } = ctx;
+  const other = await otherReader(ctx, reading, setting, thing);
+  if (!other) return;
+  throw new ControlError("source_in_use", {
+    setting: setting.join("."),
+    pipeline_id: other.workspace_id === ctx.workspaceId ? other.id : null,
+  });
+}
+
+/** What the reading names that no active pipeline reads. */
+export async function unreadBy(ctx: Ctx, reading: SourceReading): Promise<readonly Named[]> {
+  const unread: Named[] = [];
+  for (const named of await namedBy(ctx, reading))
+    if (!(await otherReader(ctx, reading, named.setting, named.thing))) unread.push(named);
+  return unread;
+}
+
+/** Another active pipeline that names it. */
+async function otherReader(
+  { db, services }: Ctx,
+  { connector_id, pipelineId, sourceId }: SourceReading,
+  setting: readonly string[],
+  thing: string,
+): Promise<{ readonly id: string; readonly workspace_id: string } | undefined> {
   const manifest = await manifestOf(services, connector_id);
   const others = await db
     .selectFrom("pipelines")
@@ -85,15 +110,10 @@ async function requireFree(
     )
     .orderBy("pipelines.created_at")
     .execute();
-  const other = others.find(
+  return others.find(
     ({ configuration, metadata }) =>
       thingNamed(manifest, setting, settingsOf(configuration, metadata)) === thing,
   );
-  if (!other) return;
-  throw new ControlError("source_in_use", {
-    setting: setting.join("."),
-    pipeline_id: other.workspace_id === workspaceId ? other.id : null,
-  });
 }
 
 async function namedBy(
@@ -109,9 +129,11 @@ async function namedBy(
     .where("id", "=", credential_id)
     .executeTakeFirst();
   const settings = settingsOf(configuration, credential?.metadata);
-  return paths.flatMap((setting) => {
+  return paths.flatMap(({ path: setting, release }) => {
     const thing = thingNamed(manifest, setting, settings);
-    return thing === undefined ? [] : [{ setting, thing }];
+    if (thing === undefined) return [];
+    const name = String(nameAt(setting, settings));
+    return [{ setting, name, thing, release: release?.replaceAll("{}", () => name) }];
   });
 }
 
@@ -124,15 +146,18 @@ const settingsOf = (configuration: unknown, metadata: unknown): JsonObject => ({
   ...(metadata as JsonObject | null | undefined),
 });
 
+const nameAt = (setting: readonly string[], settings: JsonObject) =>
+  setting.reduce<JsonValue | undefined>(
+    (around, part) => (isJsonObject(around) ? around[part] : undefined),
+    settings,
+  );
+
 function thingNamed(
   { id, egress, spec }: Manifest,
   setting: readonly string[],
   settings: JsonObject,
 ): string | undefined {
-  const name = setting.reduce<JsonValue | undefined>(
-    (around, part) => (isJsonObject(around) ? around[part] : undefined),
-    settings,
-  );
+  const name = nameAt(setting, settings);
   if (name === undefined || name === null) return undefined;
   const properties = (spec.properties ?? {}) as Readonly<Record<string, { default?: JsonValue }>>;
   const textOf = (field: string) =>

@@ -1,9 +1,11 @@
 import { destinationSyncModes } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { Failure } from "../contract/failure.ts";
+import type { OperationContext } from "../contract/operation.ts";
 import { Id, Name, Nullable, OneOf, StrictObject, Time, Version } from "../contract/schemas.ts";
 import type { Db } from "../store/database.ts";
 import { jobStatuses, jobTypes, pipelineStatuses } from "../store/tables.ts";
+import { LeftAtSource, leftAtSource } from "./left-at-source.ts";
 import { RowCondition, toFilterBody } from "./parts-of-streams.ts";
 import { type LastJob, lastJobs, type PipelineRow, syncStateOf, syncStates } from "./rows.ts";
 import { ScheduleBody } from "./schedule.ts";
@@ -163,6 +165,7 @@ const shownStreams = 200;
 export const PipelineWithStreams = StrictObject(
   {
     ...pipelineFields,
+    left_at_source: LeftAtSource,
     streams: Type.Array(PipelineStream, {
       description: `The first ${shownStreams}: GET /pipelines/{pipeline_id}/streams has all.`,
     }),
@@ -172,13 +175,14 @@ export const PipelineWithStreams = StrictObject(
 
 /** A pipeline with how it stands, and its first streams. */
 export async function withStreams(
-  db: Db,
+  ctx: Pick<OperationContext, "db" | "services" | "workspaceId">,
   row: PipelineRow,
 ): Promise<Static<typeof PipelineWithStreams>> {
-  const streams = await loadAgreed(db, row.id, { limit: shownStreams });
+  const streams = await loadAgreed(ctx.db, row.id, { limit: shownStreams });
   const naming = namingOf(row);
   return {
-    ...(await describePipeline(db, row)),
+    ...(await describePipeline(ctx.db, row)),
+    left_at_source: await leftAtSource(ctx, row),
     streams: streams.map((one) => toPipelineStream(naming, one)),
   };
 }

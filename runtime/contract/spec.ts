@@ -37,13 +37,23 @@ export function withDefault<Schema extends TSchema>(schema: Schema, value: Stati
 /** JSON Schema keyword of settings that {@link exclusive} marks. */
 export const exclusiveKeyword = "x-svc-exclusive";
 
+/** JSON Schema keyword: what gives free at the source what an exclusive setting names. */
+export const releaseKeyword = "x-svc-release";
+
 /**
  * A setting that names what one reader alone may use, such as a replication slot: the service lets
  * no two active pipelines name the same one at the same server or base URL.
  * `exclusive(Type.String({ title: "Slot", description: "…" }))`
+ * @param release a statement for the source's administrator that removes it, where it costs
+ *   something as long as nobody reads it; `{}` stands for the name, which needs a `pattern` then
+ *   that leaves out quotes. The service shows it with a pipeline that is paused or deleted.
  */
-export function exclusive<Schema extends TString>(schema: Schema): Schema {
-  return { ...schema, [exclusiveKeyword]: true };
+export function exclusive<Schema extends TString>(schema: Schema, release?: string): Schema {
+  return {
+    ...schema,
+    [exclusiveKeyword]: true,
+    ...(release === undefined ? {} : { [releaseKeyword]: release }),
+  };
 }
 
 /** Keywords of JSON Schema under which a value may have one of several forms. */

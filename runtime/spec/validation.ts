@@ -5,7 +5,7 @@ import formatsPlugin from "ajv-formats";
 import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonValue } from "../contract/json.ts";
-import { exclusiveKeyword, secretKeyword } from "../contract/spec.ts";
+import { exclusiveKeyword, releaseKeyword, secretKeyword } from "../contract/spec.ts";
 import { parsePointer, valueAt } from "../wire/json-pointer.ts";
 import { compiledAhead } from "./compiled.ts";
 
@@ -22,6 +22,7 @@ const addFormats = formatsPlugin as unknown as (ajv: Ajv2020) => void;
 const annotations = [
   secretKeyword,
   exclusiveKeyword,
+  releaseKeyword,
   "airbyte_secret",
   "airbyte_type",
   "order",

@@ -18,6 +18,7 @@ export const replication = Type.Object(
         "Slot",
         "Name of the logical replication slot. It is made by the first read, and belongs to one pipeline alone.",
       ),
+      "SELECT pg_drop_replication_slot('{}')",
     ),
     max_lag_mb: Type.Optional(
       Type.Integer({
