@@ -1,13 +1,36 @@
 /** Tables as a destination keeps them that reads PostgreSQL's log, and as the source has them. */
 import { createHash } from "node:crypto";
 import type { Clock, Output, Row, SelectedStream, Stream } from "svc-connectors";
-import type { PostgresDatabase, PostgresServer } from "../simulators/postgres-server.ts";
+import {
+  type PostgresDatabase,
+  type PostgresServer,
+  startPostgres,
+} from "../simulators/postgres-server.ts";
 import {
   createPostgresRun,
   type Login,
   type PostgresSettings,
   type PostgresState,
 } from "./postgres-run.ts";
+
+/** The role of a server of startLogServer that reads its log. */
+export const logReader = { username: "cdc_reader", password: "q7Zt3LmX9aRk" };
+
+/** A server whose log logReader may read, by as many slots as a file of tests needs. */
+export async function startLogServer(): Promise<PostgresServer> {
+  const server = await startPostgres({
+    settings: {
+      wal_level: "logical",
+      max_replication_slots: "80",
+      max_wal_senders: "20",
+      fsync: "off",
+    },
+  });
+  const admin = await server.createDatabase();
+  const { username, password } = logReader;
+  await admin.query(`CREATE ROLE ${username} LOGIN REPLICATION PASSWORD '${password}'`);
+  return server;
+}
 
 /** The database whose log is read, and how. */
 export interface LogSource {

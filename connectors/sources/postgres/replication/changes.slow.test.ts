@@ -7,29 +7,25 @@ import {
   findPostgres,
   type PostgresDatabase,
   type PostgresServer,
-  startPostgres,
 } from "../../../../simulators/postgres-server.ts";
-import { createLogTables, sorted, wholeTable } from "../../../../tests/log-tables.ts";
+import {
+  createLogTables,
+  logReader,
+  sorted,
+  startLogServer,
+  wholeTable,
+} from "../../../../tests/log-tables.ts";
 import { createPostgresRun, type PostgresSettings } from "../../../../tests/postgres-run.ts";
 
-const login = { username: "cdc_reader", password: "q7Zt3LmX9aRk" };
+const login = logReader;
 let server: PostgresServer;
 let slots = 0;
 
 beforeAll(async () => {
   if (findPostgres() === undefined) return;
-  server = await startPostgres({
-    settings: {
-      wal_level: "logical",
-      max_replication_slots: "40",
-      max_wal_senders: "20",
-      fsync: "off",
-    },
-  });
+  server = await startLogServer();
   const admin = await server.createDatabase();
-  await admin.query(
-    `CREATE ROLE ${login.username} LOGIN REPLICATION PASSWORD '${login.password}'; CREATE ROLE plain_reader LOGIN PASSWORD '${login.password}'`,
-  );
+  await admin.query(`CREATE ROLE plain_reader LOGIN PASSWORD '${login.password}'`);
 });
 afterAll(() => server?.stop());
 

@@ -4,28 +4,24 @@ import {
   findPostgres,
   type PostgresDatabase,
   type PostgresServer,
-  startPostgres,
 } from "../../../../simulators/postgres-server.ts";
 import { choose } from "../../../../tests/effort.ts";
-import { createLogTables, sorted, wholeTable } from "../../../../tests/log-tables.ts";
+import {
+  createLogTables,
+  logReader,
+  sorted,
+  startLogServer,
+  wholeTable,
+} from "../../../../tests/log-tables.ts";
 import type { PostgresSettings } from "../../../../tests/postgres-run.ts";
 
-const login = { username: "cdc_reader", password: "q7Zt3LmX9aRk" };
+const login = logReader;
 let server: PostgresServer;
 let slots = 0;
 
 beforeAll(async () => {
   if (findPostgres() === undefined) return;
-  server = await startPostgres({
-    settings: {
-      wal_level: "logical",
-      max_replication_slots: "80",
-      max_wal_senders: "20",
-      fsync: "off",
-    },
-  });
-  const admin = await server.createDatabase();
-  await admin.query(`CREATE ROLE ${login.username} LOGIN REPLICATION PASSWORD '${login.password}'`);
+  server = await startLogServer();
 });
 afterAll(() => server?.stop());
 
