@@ -7,9 +7,10 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { type NetworkSeams, systemClock } from "svc-connectors/host";
+import { type JsonObject, type NetworkSeams, systemClock } from "svc-connectors/host";
 import s3 from "../connectors/destinations/s3/index.ts";
 import type { ObjectStore } from "../runtime/contract/object-store.ts";
+import { createS3Client } from "../runtime/egress/s3-client.ts";
 import { createS3Store } from "../runtime/egress/s3-store.ts";
 import { createCertificateAuthority } from "../simulators/certificates.ts";
 import { installPythonPackages } from "./python-packages.ts";
@@ -49,7 +50,9 @@ export interface S3Server extends AsyncDisposable {
   readonly secretAccessKey: string;
   readonly seams: NetworkSeams;
   /** As the host opens it for a destination, below a prefix. */
-  store(prefix: string): ObjectStore & AsyncDisposable;
+  store(prefix: string, settings?: JsonObject): ObjectStore & AsyncDisposable;
+  /** How the store has encrypted an object: the kind and the key. */
+  encryptionOf(prefix: string, path: string): Promise<readonly unknown[]>;
 }
 
 /** Starts the server; the text says what it lacks, when it cannot be had here. */
@@ -83,27 +86,34 @@ export async function startS3(folder: string): Promise<S3Server | string> {
     resolve: async (host) => (host === s3Host ? [{ address: publicAddress, family: 4 }] : []),
     dial: () => connect({ port, host: "127.0.0.1", noDelay: true }),
   };
+  const optionsFor = (prefix: string, settings: JsonObject = {}) => ({
+    declaration: s3.egress,
+    config: {
+      bucket,
+      prefix,
+      region: "us-east-1",
+      endpoint: `https://${s3Host}`,
+      access_key_id: id,
+      secret_access_key: secret,
+      ...settings,
+    },
+    clock: systemClock,
+    settings: { approvedHosts: [], allowNetworks: [] },
+    seams,
+    signal: new AbortController().signal,
+  });
   return {
     bucket,
     accessKeyId: id,
     secretAccessKey: secret,
     seams,
-    store: (prefix) =>
-      createS3Store({
-        declaration: s3.egress,
-        config: {
-          bucket,
-          prefix,
-          region: "us-east-1",
-          endpoint: `https://${s3Host}`,
-          access_key_id: id,
-          secret_access_key: secret,
-        },
-        clock: systemClock,
-        settings: { approvedHosts: [], allowNetworks: [] },
-        seams,
-        signal: new AbortController().signal,
-      }),
+    store: (prefix, settings) => createS3Store(optionsFor(prefix, settings)),
+    async encryptionOf(prefix, path) {
+      await using client = createS3Client(optionsFor(prefix));
+      const { headers } = await client.call({ method: "GET", path });
+      const name = "x-amz-server-side-encryption";
+      return [headers[name], headers[`${name}-aws-kms-key-id`]];
+    },
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await ended;

@@ -63,6 +63,13 @@ export interface S3Egress<Field extends string = string> {
   readonly secretAccessKey: Field;
   /** Of a key that ends by itself; such a setting may be left empty. */
   readonly sessionToken?: Field;
+  /**
+   * How the store encrypts new objects: `bucket` (as it does without being asked), `sse-s3` or
+   * `sse-kms`.
+   */
+  readonly encryption?: Field;
+  /** The key of `sse-kms`; empty: the vendor's own for the account. */
+  readonly kmsKeyId?: Field;
 }
 
 /** Declares a bucket by the names of the config properties that say where it is. */

@@ -10,6 +10,7 @@ import { configText, configValue } from "./config-field.ts";
 import { readRaw } from "./response.ts";
 import { withRetries } from "./retry.ts";
 import { s3Error } from "./s3-answers.ts";
+import { encryptionOf } from "./s3-encryption.ts";
 import { baseOf, prefixOf } from "./s3-place.ts";
 import { encodePart, signS3 } from "./s3-signature.ts";
 import { createTransport, type Incoming } from "./transport.ts";
@@ -60,6 +61,8 @@ export interface S3Reply {
 export interface S3Client extends AsyncDisposable {
   /** Before the path of each object. */
   readonly prefix: string;
+  /** Headers of a request that makes an object: how it is encrypted. */
+  readonly encryption: Readonly<Record<string, string>>;
   /** Asks until it succeeds, or the error is no transient one, or the tries are used up. */
   call(one: S3Call): Promise<S3Reply>;
   /** Asks once. */
@@ -86,6 +89,7 @@ export function createS3Client(options: S3Options): S3Client {
     typeof token === "string" && token !== "" ? { "x-amz-security-token": token } : {};
   const base = baseOf(declaration, config, credentials.region);
   const prefix = prefixOf(declaration, config);
+  const encryption = encryptionOf(declaration, config);
   const port = Number(base.port || 443);
   const transport = createTransport({ settings, seams, port, connections: 8, limits });
 
@@ -124,6 +128,7 @@ export function createS3Client(options: S3Options): S3Client {
   };
   return {
     prefix,
+    encryption,
     once,
     call: (one) => withRetries(policy, signal, () => once(one)),
     withRetries: (work) => withRetries(policy, signal, work),

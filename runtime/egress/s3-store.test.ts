@@ -2,6 +2,9 @@
  * The store's client on a store that fails, redirects, forgets or is not to be reached. The
  * protocol itself: connectors/destinations/s3.
  */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   type SimulatedRequest,
@@ -20,6 +23,8 @@ const declaration = {
   accessKeyId: "access_key_id",
   secretAccessKey: "secret_access_key",
   sessionToken: "session_token",
+  encryption: "encryption",
+  kmsKeyId: "kms_key_id",
 } as const;
 const secret = "canary/of+a+secret/access/key/0123456789";
 const hostname = "s3.example.com";
@@ -87,6 +92,59 @@ test("a session token goes with each request, signed; without one there is no su
 });
 
 const written = { status: 200, headers: { etag: '"1"' } };
+
+test.each([
+  [{}, undefined, undefined],
+  [{ encryption: "bucket", kms_key_id: "" }, undefined, undefined],
+  [{ encryption: "sse-s3" }, "AES256", undefined],
+  [{ encryption: "sse-kms", kms_key_id: "" }, "aws:kms", undefined],
+  [{ encryption: "sse-kms", kms_key_id: "alias/lake" }, "aws:kms", "alias/lake"],
+])("with %j each new object asks for its encryption, and nothing else does", async (config, kind, key) => {
+  const folder = await mkdtemp(join(tmpdir(), "svc-s3-"));
+  try {
+    await using store = open(config);
+    const upload =
+      "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>";
+    reply = ({ method }) => (method === "POST" ? { status: 200, body: upload } : written);
+    await store.replace("m.json", Buffer.from("ours"), undefined);
+    for (const [name, size] of [
+      ["small", 10],
+      ["large", 9 * 1024 * 1024],
+    ] as const) {
+      await writeFile(join(folder, name), Buffer.alloc(size));
+      await store.put(join(folder, name), name);
+    }
+    await store.remove(["small"]);
+    const asked = seen.map(({ method, query, headers }) => [
+      `${method} ${query.has("partNumber") ? "part" : query.has("uploadId") ? "end" : ""}`,
+      headers["x-amz-server-side-encryption"],
+      headers["x-amz-server-side-encryption-aws-kms-key-id"],
+    ]);
+    const none = [undefined, undefined];
+    expect(asked).toEqual([
+      ["PUT ", kind, key],
+      ["PUT ", kind, key],
+      ["POST ", kind, key],
+      ["PUT part", ...none],
+      ["PUT part", ...none],
+      ["POST end", ...none],
+      ["DELETE ", ...none],
+    ]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test.each([
+  [{ kms_key_id: "alias/lake" }, "kms_key_id"],
+  [{ encryption: "sse-s3", kms_key_id: "alias/lake" }, "kms_key_id"],
+  [{ encryption: "sse-kms", kms_key_id: "alias/lake\r\nx: y" }, "kms_key_id"],
+  [{ encryption: "aws:kms" }, "encryption"],
+])("%j is refused before anything is asked", (config, path) => {
+  expect(() => open(config)).toThrow(
+    expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining(path) }),
+  );
+});
 
 describe("a conditional write", () => {
   const bytes = Buffer.from("ours");

@@ -24,7 +24,7 @@ const removedAtOnce = 16;
 /** @throws CONFIG_INVALID, BASE_URL_REFUSED */
 export function createS3Store(options: S3Options): ObjectStore & AsyncDisposable {
   const client = createS3Client(options);
-  const { call, errorOf, prefix } = client;
+  const { call, encryption, errorOf, prefix } = client;
 
   /** Requires of an answer "no such thing" that it means an object, not the bucket. */
   function requireBucket(reply: S3Reply): void {
@@ -48,7 +48,7 @@ export function createS3Store(options: S3Options): ObjectStore & AsyncDisposable
     const one: S3Call = {
       method: "PUT",
       path,
-      headers: condition,
+      headers: { ...condition, ...encryption },
       body: bytes,
       accept: [404, 409, 412],
     };
@@ -106,7 +106,11 @@ export function createS3Store(options: S3Options): ObjectStore & AsyncDisposable
 }
 
 /** The file as one object: in parts when it is longer than one. */
-async function putParts({ call, errorOf }: S3Client, file: string, path: string): Promise<void> {
+async function putParts(
+  { call, encryption, errorOf }: S3Client,
+  file: string,
+  path: string,
+): Promise<void> {
   await using handle = await open(file, "r");
   const { size } = await handle.stat();
   const length = Math.max(partBytes, Math.ceil(size / mostParts));
@@ -120,8 +124,9 @@ async function putParts({ call, errorOf }: S3Client, file: string, path: string)
     }
     return bytes;
   };
-  if (size <= length) return void (await call({ method: "PUT", path, body: await part(0) }));
-  const begun = await call({ method: "POST", path, query: { uploads: "" } });
+  if (size <= length)
+    return void (await call({ method: "PUT", path, headers: encryption, body: await part(0) }));
+  const begun = await call({ method: "POST", path, query: { uploads: "" }, headers: encryption });
   const [uploadId] = elements(begun.body.toString("utf8"), "UploadId");
   if (uploadId === undefined)
     throw new ConnectorError("RESPONSE_INVALID", { reason: "the upload has no id" });

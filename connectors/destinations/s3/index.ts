@@ -32,6 +32,8 @@ export default defineDestination({
     accessKeyId: "access_key_id",
     secretAccessKey: "secret_access_key",
     sessionToken: "session_token",
+    encryption: "encryption",
+    kmsKeyId: "kms_key_id",
   }),
   minRoundMs,
   syncModes: ["append", "overwrite", "append_dedup"],

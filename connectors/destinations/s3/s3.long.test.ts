@@ -103,10 +103,26 @@ test("a wrong key, a wrong bucket and a wrong region are told, and no secret is 
   }
 });
 
-const storeOf = () => {
+const storeOf = (settings: JsonObject = {}) => {
   if (typeof server === "string") throw new Error(server);
-  return server.store(`test/${count}`);
+  return server.store(`test/${count}`, settings);
 };
+
+test("objects are encrypted with the key that the settings name: small ones, those that are replaced, and those that go in parts", async () => {
+  if (typeof server === "string") return;
+  const key = "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab";
+  await using store = storeOf({ encryption: "sse-kms", kms_key_id: key });
+  for (const [path, size] of [
+    ["small", 10],
+    ["large", 9 * 1024 * 1024],
+  ] as const) {
+    await writeFile(join(folder, path), randomBytes(size));
+    await store.put(join(folder, path), path);
+  }
+  await store.replace("replaced", Buffer.from("1"), undefined);
+  for (const path of ["small", "large", "replaced"])
+    expect(await server.encryptionOf(`test/${count}`, path)).toEqual(["aws:kms", key]);
+});
 
 test("a large file goes in parts and comes back as it was; of two who replace an object one is told", async () => {
   await using store = storeOf();

@@ -56,6 +56,25 @@ export const spec = Type.Object({
       }),
     ),
   ),
+  encryption: withDefault(
+    Type.Enum(["bucket", "sse-s3", "sse-kms"], {
+      title: "Encryption",
+      description:
+        "How the store encrypts new objects: as the bucket says, with keys of its own, or with a key of AWS KMS.",
+    }),
+    "bucket",
+  ),
+  kms_key_id: withDefault(
+    Type.String({
+      title: "KMS key",
+      description:
+        "Id, ARN or alias of the key of sse-kms. Empty: the one that AWS has made for the account.",
+      pattern: "^[A-Za-z0-9:/_-]*$",
+      maxLength: 2048,
+      examples: ["arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"],
+    }),
+    "",
+  ),
   ...layoutSettings,
 });
 
