@@ -20,6 +20,7 @@ import {
 } from "../console/model/spec-values.ts";
 import {
   allInMode,
+  cursorLimits,
   inMode,
   keptOf,
   keyOf,
@@ -117,6 +118,22 @@ describe("the modes of a stream", () => {
       sync_mode: "incremental",
       cursor_field: ["at"],
     });
+  });
+
+  test("a cursor says what it does not find, and what it costs", () => {
+    const limited = {
+      field: "n",
+      finds: "new_rows" as const,
+      is_indexed: false,
+      is_nullable: true,
+    };
+    const proposed = { ...stream, proposed_cursors: [...stream.proposed_cursors, limited] };
+    expect(cursorLimits(proposed, "at")).toEqual([]);
+    expect(cursorLimits(proposed, "n")).toEqual([
+      expect.stringContaining("new rows"),
+      expect.stringContaining("no index"),
+      expect.stringContaining("no value"),
+    ]);
   });
 });
 

@@ -150,6 +150,21 @@ export const cursorsOf = (stream: CatalogStream): readonly string[] => {
   return [...proposed, ...columnsOf(stream).filter((one) => !proposed.includes(one))];
 };
 
+/** What a cursor does not find, and what it costs: sentences for who chooses it. */
+export function cursorLimits(stream: CatalogStream, cursor: string): readonly string[] {
+  const proposal = stream.proposed_cursors.find(({ field }) => field === cursor);
+  if (proposal === undefined) return [];
+  return [
+    ...(proposal.finds === "new_rows" ? ["It finds new rows, and no changes of old ones."] : []),
+    ...(proposal.is_indexed ? [] : ["It has no index: each sync looks at all rows."]),
+    ...(proposal.is_nullable
+      ? [
+          "Rows may have no value: those that come without one after the first sync are not read before they get one.",
+        ]
+      : []),
+  ];
+}
+
 /** The first choice for a stream: as the API suggests it, or all of it. */
 export const firstSelection = (
   stream: CatalogStream,

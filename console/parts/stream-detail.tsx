@@ -1,7 +1,13 @@
 /** One stream in all its parts: its key, its columns, its rows. */
 import { Button, Checkbox, Modal, MultiSelect, NativeSelect } from "@mantine/core";
 import type { schemas } from "../api/schema.ts";
-import { type CatalogStream, columnsOf, primaryKeyOf, type Selection } from "../model/streams.ts";
+import {
+  type CatalogStream,
+  columnsOf,
+  cursorLimits,
+  primaryKeyOf,
+  type Selection,
+} from "../model/streams.ts";
 import { RowFilter } from "./row-filter.tsx";
 
 export function StreamDetail({
@@ -45,6 +51,7 @@ export function StreamDetail({
             searchable
           />
         )}
+        <CursorNote stream={stream} selection={selection} />
         <Checkbox
           label="All columns"
           checked={chosen.length === columns.length}
@@ -89,6 +96,30 @@ export function StreamDetail({
         </div>
       </div>
     </Modal>
+  );
+}
+
+/** What is to be known of the column by which changes are found. */
+function CursorNote({
+  stream,
+  selection,
+}: {
+  readonly stream: CatalogStream;
+  readonly selection: Selection;
+}) {
+  const cursor = selection.cursor_field?.join(".") ?? "";
+  if (selection.sync_mode !== "incremental" || stream.source_defined_cursor || cursor === "")
+    return null;
+  return (
+    <span>
+      <span className="dim">Cursor: </span>
+      <bdi>{cursor}</bdi>
+      {cursorLimits(stream, cursor).map((limit) => (
+        <span key={limit} className="dim" style={{ display: "block" }}>
+          {limit}
+        </span>
+      ))}
+    </span>
   );
 }
 

@@ -7,6 +7,7 @@ import {
   allInMode,
   type CatalogStream,
   columnsOf,
+  cursorLimits,
   cursorsOf,
   firstSelection,
   inMode,
@@ -301,6 +302,7 @@ function Cursor({
     <select
       className="choice"
       aria-label={`Cursor of ${stream.name}`}
+      title={cursorLimits(stream, selection.cursor_field?.join(".") ?? "").join(" ")}
       value={selection.cursor_field?.join(".") ?? ""}
       onChange={(event) =>
         set(keyOf(stream), {
