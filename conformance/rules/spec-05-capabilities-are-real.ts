@@ -85,16 +85,16 @@ function tryManifest({ manifest }: Lab, report: Reporter): void {
   }
 }
 
-/**
- * `supportsIncremental` against the catalog. What svc writes for streams of discover says nothing
- * about this connector.
- */
-/** What the spec says of all streams together. */
+/** `supportsIncremental` of the spec, which is of all streams together. */
 const supportOf = (lab: Lab) =>
   lab.first.spec.messages.flatMap(({ message }) =>
     message.type === "SPEC" ? [message.spec.supportsIncremental] : [],
   )[0];
 
+/**
+ * `supportsIncremental` against the catalog. What svc writes for streams of discover says nothing
+ * about this connector.
+ */
 function trySupport(lab: Lab, report: Reporter): void {
   const claim = supportOf(lab);
   if (
