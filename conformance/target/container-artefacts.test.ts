@@ -5,10 +5,10 @@ import type { Container } from "./container-docker.ts";
 import { createTail, readOutput } from "./container-output.ts";
 
 /** A finished container with these changed paths; asking for a file is counted. */
-function container(paths: readonly string[]) {
+function container(paths: readonly string[], log = Buffer.alloc(0)) {
   const asked: string[] = [];
   const fake = {
-    logs: async () => Buffer.alloc(0),
+    logs: async () => log,
     inspect: async () => ({}),
     changes: async () => paths.map((Path) => ({ Path, Kind: 1 })),
     async *getArchive({ path }: { path: string }) {
@@ -33,6 +33,20 @@ test("files are read, and the folders that they lie in are not", async () => {
   const artefacts = await readArtefacts(finished, "/mnt");
   expect(asked).toEqual(["/tmp/a/b.txt", "/tmp/a-c"]);
   expect(artefacts.at(-1)).toEqual({ name: "/tmp/a-c", text: "hello" });
+});
+
+test("the log holds what is no message of the protocol: those are looked at by themselves", async () => {
+  const frame = (stream: number, text: string) => {
+    const header = Buffer.from([stream, 0, 0, 0, 0, 0, 0, 0]);
+    header.writeUInt32BE(Buffer.byteLength(text), 4);
+    return Buffer.concat([header, Buffer.from(text)]);
+  };
+  const record = '{"record":{"data":{"title":"First"},"stream":"notes"},"type":"RECORD"}\n';
+  const stray = '{"type":"OBJECT","title":"Second"}\nThird\n';
+  const log = Buffer.concat([frame(1, record + stray), frame(2, "Fourth\n")]);
+  const { container: finished } = container([], log);
+  const [artefact] = await readArtefacts(finished, "/mnt");
+  expect(artefact?.text).toBe(`${stray}Fourth\n`);
 });
 
 test("of a hundred thousand files fifty are read", async () => {
