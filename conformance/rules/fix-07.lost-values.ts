@@ -46,6 +46,6 @@ export function lostValues({ stream, whole, pairs, fields }: StreamFields): read
 const textOf = (value: unknown) =>
   (value ?? null) === null ? undefined : (scalarText(value) ?? canonicalize(value));
 
-/** What providers write for nothing: "", "N/A", "0000-00-00", 0, -1, [], {}. */
+/** Forms in which providers write nothing: "", "N/A", "0000-00-00", 0, -1, [], {}. */
 const isNothing = (text: string) =>
   /^(?:[\W_0]*|-1|n\/?a|nan|none|nil|null|undefined|unknown|false)$/i.test(text.trim());

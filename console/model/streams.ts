@@ -150,7 +150,7 @@ export const cursorsOf = (stream: CatalogStream): readonly string[] => {
   return [...proposed, ...columnsOf(stream).filter((one) => !proposed.includes(one))];
 };
 
-/** What a cursor does not find, and what it costs: sentences for who chooses it. */
+/** Changes that a cursor does not find, and its costs: sentences for who chooses it. */
 export function cursorLimits(stream: CatalogStream, cursor: string): readonly string[] {
   const proposal = stream.proposed_cursors.find(({ field }) => field === cursor);
   if (proposal === undefined) return [];

@@ -99,7 +99,7 @@ export function StreamDetail({
   );
 }
 
-/** What is to be known of the column by which changes are found. */
+/** The column by which changes are found, and its limits. */
 function CursorNote({
   stream,
   selection,

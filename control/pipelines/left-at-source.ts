@@ -1,6 +1,6 @@
 /**
- * What a pipeline that does not run leaves at its source, and what costs something there as long as
- * nobody reads it: a replication slot, for which the server keeps its log until the disk is full.
+ * Things at a source that a pipeline leaves when it does not run, and that cost something as long as
+ * nobody reads them: a replication slot, for which the server keeps its log until the disk is full.
  */
 import { type Static, Type } from "typebox";
 import type { OperationContext } from "../contract/operation.ts";

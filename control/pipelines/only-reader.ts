@@ -75,7 +75,7 @@ async function requireFree(
   });
 }
 
-/** What the reading names that no active pipeline reads. */
+/** Names in the reading that no active pipeline reads. */
 export async function unreadBy(ctx: Ctx, reading: SourceReading): Promise<readonly Named[]> {
   const unread: Named[] = [];
   for (const named of await namedBy(ctx, reading))

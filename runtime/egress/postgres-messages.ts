@@ -39,7 +39,7 @@ export function createMessageReader() {
   };
 }
 
-/** What a client keeps of a row besides its bytes: a row of nothing has 7 of them. */
+/** The memory that a client keeps of a row besides its bytes: a row of nothing has 7 of them. */
 const keptBytes = 128;
 
 /**

@@ -69,7 +69,7 @@ export function readRaw(
       if (size > maxBytes) stop(tooLarge(maxBytes));
       else chunks.push(chunk);
     });
-    body.on("end", () => resolve(joined(chunks, size)));
+    body.on("end", () => resolve(joined(chunks)));
   });
 }
 
@@ -82,7 +82,8 @@ const joinedBytes = 1_048_576;
  * The chunks as one. To put together a large answer takes as long as to receive it, and answers
  * that end in the same turn would hold up all runs: others have their turns in between.
  */
-async function joined(chunks: readonly Buffer[], size: number): Promise<Buffer> {
+export async function joined(chunks: readonly Buffer[]): Promise<Buffer> {
+  const size = chunks.reduce((sum, { length }) => sum + length, 0);
   if (chunks.length === 1 && chunks[0]) return chunks[0];
   if (size <= joinedBytes) return Buffer.concat(chunks, size);
   const whole = Buffer.allocUnsafeSlow(size);
@@ -112,7 +113,7 @@ const codings: ReadonlyMap<string, Inflater> = new Map<string, Inflater>([
   ["zstd", createZstdDecompress],
 ]);
 
-/** What a stream of zlib makes of the bytes. @throws as {@link decompress} */
+/** The bytes that a stream of zlib makes of these. @throws as {@link decompress} */
 async function inflated(stream: Transform, bytes: Buffer, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -126,7 +127,7 @@ async function inflated(stream: Transform, bytes: Buffer, maxBytes: number): Pro
   } catch (error) {
     throw toDecompressError(error);
   }
-  return await joined(chunks, size);
+  return await joined(chunks);
 }
 
 /**

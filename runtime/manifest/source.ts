@@ -158,7 +158,7 @@ export function toSource(
   };
 }
 
-/** The streams that show whether an account can be read: of those that are named, the usable ones. */
+/** The streams that show whether an account can be read: the usable ones of those named. */
 function compileCheck(root: Component, catalog: Catalog) {
   const check = root.required("check", root.child("check", "CheckStream", "CheckDynamicStream"));
   const wanted = check.get("stream_names");

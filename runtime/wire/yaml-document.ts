@@ -89,7 +89,7 @@ export function parseYamlDocument(
 }
 
 /**
- * What the library's parser makes of a text; a token of its own stands where nothing can. Each
+ * Parses a text with the library's parser; a token of its own stands where nothing can. Each
  * lexeme costs the parser as much as the next, whether it is a letter or a long text: they are
  * counted before anything is made of them.
  */

@@ -44,7 +44,7 @@ export interface LeakFinding {
 export function searchedRuns(lab: Lab): Promise<readonly SearchedRun[]> {
   return lab.once("searched runs", async () => {
     const isFiltered = lab.manifest !== undefined;
-    // Of rows, a manifest's author chooses the declared fields, which come out: they are searched there.
+    // Of rows, a manifest's author chooses the declared fields, and those are searched as output.
     const isChosen = ({ where }: Given) => lab.target.document === undefined || where !== "records";
     const own = (await leakRuns(lab)).map(
       ({ name, kind, observation, canaries, left }): SearchedRun => ({
