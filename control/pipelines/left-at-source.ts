@@ -1,5 +1,5 @@
 /**
- * Things at a source that a pipeline leaves when it does not run, and that cost something as long as
+ * Things at a source that a pipeline leaves when it does not run, and that cost something while
  * nobody reads them: a replication slot, for which the server keeps its log until the disk is full.
  */
 import { type Static, Type } from "typebox";
