@@ -31,11 +31,24 @@ export async function tryPublished(folder: string, options: TryOptions = {}): Pr
   return tried;
 }
 
-/** Whose a difference is, and why, by `NAME STREAM`, `NAME` or the beginning of what differs. */
-type Explained = Readonly<Record<string, string>>;
+/** Whose a difference is, and why, by `NAME STREAM` or `NAME`. */
+interface Explained {
+  readonly streams: Readonly<Record<string, string>>;
+  /** Of manifests that a reader may wonder about. */
+  readonly manifests: Readonly<Record<string, string>>;
+  /** What an author can do about a failure of the kit, or what else it comes from, by rule. */
+  readonly rules: Readonly<Record<string, string>>;
+}
 
 const explainedFile = new URL("../tests/manifests/published-explained.yaml", import.meta.url);
-const readExplained = () => (parse(readFileSync(explainedFile, "utf8")) ?? {}) as Explained;
+const readExplained = () => parse(readFileSync(explainedFile, "utf8")) as Explained;
+
+/** It reads no record of it, and here it is read. */
+const isRefusedThere = ({ failure, differences }: Tried["compared"][number]) =>
+  failure !== "" && differences.some(({ part }) => part === "failed");
+
+const notesOf = (name: string, { manifests }: Explained) =>
+  manifests[name] === undefined ? [] : [`- ${name}: ${manifests[name].trim()}`];
 
 const percent = (part: number, of: number) =>
   of === 0 ? "none" : `${((100 * part) / of).toFixed(1)} %`;
@@ -56,6 +69,7 @@ export function renderPublished(
   const compared = tried.flatMap(({ compared }) => compared);
   const equal = compared.filter(isEqual);
   const bare = equal.filter(({ rows }) => rows === 0);
+  const refusedThere = compared.filter(isRefusedThere);
   const asked = tried.filter(({ kit }) => kit !== undefined);
   return `# Published manifests, as svc finds them
 
@@ -67,6 +81,7 @@ Made by \`npm run docs:published -- FOLDER\` from manifests ${from}: a sample, a
 | loaded | ${loaded.length} of ${tried.length}; of those without components in Python ${plainLoaded.length} of ${plain.length} with every stream |
 | compared with Airbyte's interpreter | ${compared.length} streams |
 | of these the same requests, records and states | ${equal.length} (${percent(equal.length, compared.length)}) |
+| of the others, refused by Airbyte's interpreter and read here | ${refusedThere.length} |
 | equal, though without a record from the made provider | ${bare.length} (${bare.filter(({ failure }) => failure !== "").length} fail in both) |
 
 Each was loaded as \`svc spec\` does. Where it loads, both interpreters read each of its streams from a provider that is made of the manifest, from the beginning and from the state that one of them has left; of a manifest with
@@ -76,13 +91,15 @@ components in Python those streams that need none. Nothing is known of the real 
 |---|---|---|---|---|---|---|
 ${tried.map(toRow).join("\n")}
 
+${tried.flatMap(({ name }) => notesOf(name, explained)).join("\n")}
+
 ## Differences
 
 ${compared.length === equal.length ? "None." : `${differencesHead}\n${tried.flatMap((one) => differencesOf(one, explained)).join("\n")}`}
 
 ## What the conformance kit says
 
-${asked.length === 0 ? "It was not asked." : `${kitHead(Math.max(...asked.map(({ kit }) => kit?.budgetSeconds ?? 0)))}\n\n| manifest | rules tried | left | failed |\n|---|---|---|---|\n${asked.map(toKitRow).join("\n")}`}
+${asked.length === 0 ? "It was not asked." : `${kitHead(Math.max(...asked.map(({ kit }) => kit?.budgetSeconds ?? 0)))}\n\n| manifest | rules tried | left | failed |\n|---|---|---|---|\n${asked.map(toKitRow).join("\n")}\n\n${rulesHead}\n${rulesOf(asked, explained).join("\n")}`}
 `;
 }
 
@@ -103,7 +120,8 @@ function differencesOf({ name, compared }: Tried, explained: Explained): string[
     const [first, ...others] = differences;
     if (!first) return [];
     const parts = [first, ...others].map(({ part }) => part).join(", ");
-    const why = explained[`${name} ${stream}`] ?? explained[name] ?? "not explained yet";
+    const why =
+      explained.streams[`${name} ${stream}`] ?? explained.streams[name] ?? "not explained yet";
     return [row([name, stream, parts, first.text, why])];
   });
 }
@@ -113,7 +131,15 @@ const kitHead = (
   budget: number,
 ) => `Its rules in this process, with recordings from the made provider, with a budget of ${budget} seconds each: so it finds what a manifest does with answers, and nothing about the provider. Rules of what the interpreter does for every manifest do not apply.
 These are facts about how a manifest meets faults that providers seldom show, not about the work of its authors: Airbyte's own interpreter tells fewer faults apart.
-No person has looked at each line yet: some come from the made provider or its settings, not from the manifest. Rules that were left say nothing.`;
+Some come from the made provider or its settings, not from the manifest: the second table says what each rule's failures come to. Rules that were left say nothing.`;
+
+const rulesHead = `| rule | what its failures come to |\n|---|---|`;
+
+/** A row for each rule that failed. */
+const rulesOf = (asked: readonly Tried[], { rules }: Explained): string[] =>
+  [...new Set(asked.flatMap(({ kit }) => kit?.failed.map(({ rule }) => rule) ?? []))]
+    .sort()
+    .map((rule) => row([rule, rules[rule] ?? "not explained yet"]));
 
 /** Little time is no praise. */
 const noneOf = (tried: number, left: number) =>
