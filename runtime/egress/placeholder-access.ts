@@ -94,14 +94,14 @@ export function createAnswerFilter(
           const plain = await unpack(file, left);
           left -= plain.length;
           if (left < 0) throw tooLarge(maxResponseBytes);
-          texts.push(placeholders.hideBytes(plain).toString("utf8"));
+          texts.push((await placeholders.hideBytes(plain)).toString("utf8"));
         }
         return Buffer.from(JSON.stringify(texts));
       }
       const plain = isImage ? bytes : await unpack(bytes, maxResponseBytes);
       catchTokens(url, plain);
       await placeholders.prepare();
-      return placeholders.hideBytes(plain);
+      return await placeholders.hideBytes(plain);
     },
     text: placeholders.hide,
   };

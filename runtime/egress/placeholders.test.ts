@@ -367,6 +367,27 @@ describe("an answer", () => {
   });
 });
 
+const pieceBytes = 1024 * 1024;
+
+test.each([
+  ["nowhere", []],
+  ["at the border of a piece", [pieceBytes - 10]],
+  ["before and behind it", [pieceBytes - 29, pieceBytes, 2 * pieceBytes - 1]],
+  ["at the end", [10 * 1024 * 1024 - 30]],
+  ["in every row", Array.from({ length: 20_000 }, (_, index) => index * 500)],
+  ["in every short row", Array.from({ length: 170_000 }, (_, index) => index * 60)],
+  ["and nothing else", Array.from({ length: 300_000 }, (_, index) => index * 29)],
+])("a secret is hidden in a large answer that has it %s", async (_, places) => {
+  const placeholders = createPlaceholders(createSecretRegistry());
+  const secret = "s3cr3t-token-0123456789abcdef";
+  const placeholder = placeholders.placeholderOf(secret);
+  const filling = Buffer.alloc(10 * 1024 * 1024, "é, ");
+  for (const place of places) filling.write(secret, place);
+  const answer = filling.toString().replaceAll("\uFFFD", "e");
+  const hidden = await placeholders.hideBytes(Buffer.from(answer));
+  expect(hidden.toString() === answer.replaceAll(secret, placeholder)).toBe(true);
+});
+
 describe("a token that the provider mints", () => {
   const minted = [{ url: `https://${tokenServerName}/token`, pointers: ["/data/pass"] }];
   const answer: JsonObject = {

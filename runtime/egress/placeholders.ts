@@ -3,9 +3,12 @@
  * broker puts the secret in when a request leaves, and takes it out of each answer again.
  */
 import { randomInt } from "node:crypto";
+import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { createSecretRegistry, runSecretLimits, type SecretRegistry } from "../filter/secrets.ts";
+import { answerPieces, holdsSecret } from "./answer-pieces.ts";
+import { joined } from "./response.ts";
 
 export interface PlaceholderRegistry {
   /**
@@ -31,8 +34,11 @@ export interface PlaceholderRegistry {
    * @throws LEAK_BLOCKED when a secret is still there afterwards
    */
   hide(text: string): string;
-  /** As {@link hide}, for the bytes of an answer. */
-  hideBytes(bytes: Buffer): Buffer;
+  /**
+   * As {@link hide}, for the bytes of an answer. A large one is looked at in pieces, with turns of
+   * the event loop between them.
+   */
+  hideBytes(bytes: Buffer): Promise<Buffer>;
   /** The secrets: they make one credential another than the next. */
   readonly secrets: readonly string[];
 }
@@ -127,7 +133,19 @@ export function createPlaceholders(secrets: SecretRegistry): PlaceholderRegistry
       });
     },
     hide: (text) => (own.contains(Buffer.from(text)) ? hide(text) : text),
-    hideBytes: (bytes) => (own.contains(bytes) ? Buffer.from(hide(bytes.toString("utf8"))) : bytes),
+    async hideBytes(bytes) {
+      if (!(await holdsSecret(own, bytes))) return bytes;
+      const parts: Buffer[] = [];
+      hidden ??= hiddenForms(placeholders);
+      const texts = hidden.flatMap(({ form }) => (typeof form === "string" ? [form] : []));
+      const isTaken = (window: Buffer) => own.contains(window);
+      for (const [from, to] of answerPieces(bytes, isTaken, texts)) {
+        if (from > 0) await eventLoopTurn();
+        const part = bytes.subarray(from, to);
+        parts.push(own.contains(part) ? Buffer.from(hide(part.toString("utf8"))) : part);
+      }
+      return await joined(parts);
+    },
   };
 }
 

@@ -14,7 +14,10 @@ const maxDepth = 64;
  * The answer with a placeholder in the place of each token that stands in it by its name.
  * @throws RESPONSE_INVALID when it may hold one and cannot be searched
  */
-export function catchTokens(body: Buffer, placeholders: PlaceholderRegistry): Buffer {
+export async function catchTokens(
+  body: Buffer,
+  placeholders: PlaceholderRegistry,
+): Promise<Buffer> {
   if (!tokenNames.some((name) => body.includes(name))) return body;
   if (measureJson(body).depth > maxDepth)
     throw new ConnectorError("RESPONSE_INVALID", { reason: "the answer with a token is too deep" });
@@ -24,7 +27,7 @@ export function catchTokens(body: Buffer, placeholders: PlaceholderRegistry): Bu
   else
     for (const [, token = ""] of text.matchAll(inForm))
       placeholders.placeholderOf(new URLSearchParams(`t=${token}`).get("t") ?? token);
-  return placeholders.hideBytes(body);
+  return await placeholders.hideBytes(body);
 }
 
 function keep(value: unknown, placeholders: PlaceholderRegistry): void {

@@ -141,7 +141,7 @@ async function runImage(
     try {
       const answer = await http.request(call, AbortSignal.any([leaving, signal]));
       refusal = answer.status < 400 ? undefined : statusError(answer.status);
-      return { ...answer, body: catchTokens(answer.body, placeholders) };
+      return { ...answer, body: await catchTokens(answer.body, placeholders) };
     } catch (error) {
       refusal = toConnectorError(error);
       throw error;

@@ -9,6 +9,10 @@ import { createVictim, longestTurnMs } from "./exhaustion-case.ts";
 
 const meet = createVictim();
 
+/** A row with the secret of the victim, and with escapes. */
+const echo =
+  '{"id":12345,"name":"some name \\\\u0041 of 20","link":"/a?t=s3cr3t-token-0123456789abcdef"},';
+
 /** Answers of which only the end is not sent yet. */
 let ending: ServerResponse[] = [];
 const endTogether = (response: ServerResponse) => {
@@ -30,7 +34,8 @@ beforeAll(async () => {
       response.writeHead(200, { "content-type": "application/json" });
       return void response.end(JSON.stringify({ token }));
     }
-    const [, way, digits] = /\/(answer|together|packed)\/(\d+)/.exec(request.url ?? "") ?? [];
+    const [, way, digits] =
+      /\/(answer|together|packed|echoed)\/(\d+)/.exec(request.url ?? "") ?? [];
     const size = Number(digits);
     if (!(size > 0)) return; // it never answers
     if (way === "packed") {
@@ -41,7 +46,7 @@ beforeAll(async () => {
       "content-type": "application/json",
       ...(way === "together" ? {} : { "content-length": size }), // else the last byte is the end
     });
-    const part = Buffer.alloc(64 * 1024, "x");
+    const part = Buffer.alloc(64 * 1024, way === "echoed" ? echo : "x");
     const write = (left: number): void => {
       if (left <= 0) return void (way === "together" ? endTogether(response) : response.end());
       const hasRoom = response.write(part.subarray(0, left));
@@ -68,6 +73,7 @@ test.each<[attack: string, sizes: number[], outcome: RegExp]>([
   ],
   ["answers-nobody-takes-but-more", [32 * MiB], /^CONNECTOR_TIMEOUT take what it was sent$/],
   ["answers-together", [32 * MiB], /^succeeded$/],
+  ["echoed-secrets", [8 * MiB, 16 * MiB, 32 * MiB], /^succeeded$/],
   ["packed-answers", [32 * MiB], /^succeeded$/],
   ["requests", [100], /^CONNECTOR_TIMEOUT/],
   ["minted-tokens", [100], /^CONNECTOR_PROTOCOL the secrets and tokens of its run are more than/],
