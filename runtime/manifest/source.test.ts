@@ -348,6 +348,28 @@ describe("a manifest", () => {
     ]);
   });
 
+  test.each([
+    ["%Y-%m-%d %H:%M:%S", { type: ["string", "null"] }],
+    ["%Y-%m-%dT%H:%M:%SZ", { type: ["string", "null"], format: "date-time" }],
+  ])("a cursor of the format %s is a field %j", (datetime_format, field) => {
+    const yaml = changed((all) => {
+      all.definitions.schema.schema.properties.note = {
+        ...{ type: ["string", "null"], format: "date-time" },
+      };
+      all.streams[0].incremental_sync = {
+        ...{ type: "DatetimeBasedCursor", cursor_field: "note", datetime_format },
+        start_datetime: {
+          type: "MinMaxDatetime",
+          datetime: "2026-01-01",
+          datetime_format: "%Y-%m-%d",
+        },
+      };
+    });
+    expect(load(yaml).missingStreams).toBeUndefined();
+    const [stream] = toSource(yaml, "shop").streams as never[];
+    expect((stream as Loose).schema.properties.note).toEqual(field);
+  });
+
   test("a check tries those of its streams that are not lost, and fails where all of them are", async () => {
     const checked = async (names: string[]) => {
       const yaml = changed((all) => {

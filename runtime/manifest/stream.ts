@@ -106,7 +106,7 @@ function compileOpened(
     },
   });
   reaches.push(retriever.reach);
-  const { schema = { type: "object", properties: {} }, asking = [] } = known ?? {};
+  const { schema: declared = { type: "object", properties: {} }, asking = [] } = known ?? {};
   const loaders = asking.map((loader) => {
     const own = ownPartOf(loader);
     if (own) return (ctx: ManifestContext) => propertiesWith(own, ctx, retriever.scope(ctx));
@@ -121,6 +121,7 @@ function compileOpened(
   });
   const cursorField =
     plan && isPlainName(cursorPart?.get("cursor_field")) ? plan.fieldTemplate.text({}) : undefined;
+  const schema = withCursorAsText(declared, cursorField, cursorPart);
   const properties = schema.properties as JsonObject;
   if (known && cursorField !== undefined && asking.length === 0 && !isTemplate)
     if (!Object.hasOwn(properties, cursorField))
@@ -151,6 +152,25 @@ function compileOpened(
     forState: () => made,
   };
   return made;
+}
+
+/**
+ * The schema, with the cursor as any text where its own formats cannot be a `date-time`: a value
+ * that does not fit would be null, and a record without a cursor cannot be written.
+ */
+function withCursorAsText(
+  schema: JsonObject,
+  field: string | undefined,
+  cursor: Component | undefined,
+): JsonObject {
+  const properties = schema.properties as JsonObject;
+  const own = field === undefined ? undefined : properties[field];
+  const formats = [cursor?.get("cursor_datetime_formats") ?? [], cursor?.get("datetime_format")];
+  const isText = formats.flat().every((one) => !String(one ?? "T").includes("T"));
+  if (field === undefined || !isJsonObject(own) || own.format !== "date-time" || !isText)
+    return schema;
+  const { format: _, ...rest } = own;
+  return { ...schema, properties: { ...properties, [field]: rest } };
 }
 
 /** How a stream is compiled on which another depends. @param reaches takes what it needs */
