@@ -114,6 +114,11 @@ export const budgets = {
     bytes: 256 * KiB,
     beyond: "RESPONSE_TOO_LARGE",
   },
+  mintingAnswer: {
+    what: "an answer of a URL that is declared to mint tokens",
+    bytes: 4 * MiB,
+    beyond: "RESPONSE_TOO_LARGE",
+  },
   token: {
     what: "a token in it, and one that any answer mints",
     bytes: 16 * KiB,

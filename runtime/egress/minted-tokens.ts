@@ -9,11 +9,12 @@ import { measureJson } from "../wire/bounded-json.ts";
 import { valueAt } from "../wire/json-pointer.ts";
 import { isSlash, withoutEnd } from "../wire/without-end.ts";
 import type { PlaceholderRegistry } from "./placeholders.ts";
+import { tooLarge } from "./response.ts";
 
 /**
  * Takes note of the tokens in a 2xx answer of a URL.
- * @throws RESPONSE_INVALID when it is no JSON, or has a token that is too long · CONNECTOR_PROTOCOL
- * when there are more than a run can need
+ * @throws RESPONSE_INVALID when it is no JSON, or has a token that is too long · RESPONSE_TOO_LARGE
+ * beyond its budget · CONNECTOR_PROTOCOL when there are more tokens than a run can need
  */
 export type TokenCatcher = (url: URL, body: Buffer) => void;
 
@@ -42,6 +43,8 @@ export const isSamePlace = (one: URL, other: URL): boolean =>
   withoutEnd(one.pathname, isSlash) === withoutEnd(other.pathname, isSlash);
 
 function parseAnswer(body: Buffer): unknown {
+  const { bytes } = budgets.mintingAnswer;
+  if (body.length > bytes) throw tooLarge(bytes);
   try {
     if (measureJson(body).depth <= maxDepth) return JSON.parse(body.toString("utf8"));
   } catch {

@@ -428,13 +428,14 @@ describe("a token that the provider mints", () => {
   });
 
   test.each([
-    "access_token=minted-K7Qx2mVt9sLw4ZrB8nPy",
-    `${"[".repeat(100)}${"]".repeat(100)}`,
-  ])("in an answer that cannot be taken apart is not given away", async (body) => {
+    ["is a form", "access_token=minted-K7Qx2mVt9sLw4ZrB8nPy", "RESPONSE_INVALID"],
+    ["is too deep", `${"[".repeat(100)}${"]".repeat(100)}`, "RESPONSE_INVALID"],
+    ["is too large", JSON.stringify({ ...answer, x: "x".repeat(4 << 20) }), "RESPONSE_TOO_LARGE"],
+  ])("in an answer that %s, and is not taken apart, is not given away", async (_, body, code) => {
     await using provider = await startProvider((_, response) => void response.end(body));
     await using run = open(provider, { placeholders: { minted } });
     const asking = run.send({ path: `https://${tokenServerName}/token` });
-    expect(await codeOf(asking)).toBe("RESPONSE_INVALID");
+    expect(await codeOf(asking)).toBe(code);
   });
 });
 
