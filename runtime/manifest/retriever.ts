@@ -113,8 +113,8 @@ export function compileRetriever(retriever: Component, options: RetrieverOptions
         const bodies = decode(answer);
         answered = { ...own, ...scopeOf(answer, bodies) };
         const found = select(bodies, answered, plan?.isClientSide ? isNew : undefined);
-        // Counted pages have no token that could come again.
-        if (chunk === undefined && found.extracted > 0) {
+        // Counted pages have no token of the provider's that could come again.
+        if (paginator.isCounted && chunk === undefined && found.extracted > 0) {
           if (answer.text() === before) throw new ConnectorError("PAGING_LOOP");
           before = answer.text();
         }

@@ -55,18 +55,32 @@ export function createVictim() {
     ended.catch(() => undefined); // who waits for an answer is told
     return started;
   };
-  /** @throws Error when an attack has ended the process; the next attack meets another one */
+  const meet = async (attack: Attack): Promise<readonly Met[]> => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null)
+      child = start();
+    const answered = once(child, "message").then(([met]) => met as readonly Met[]);
+    child.send(attack);
+    return await Promise.race([answered, ended as Promise<never>]);
+  };
+  /**
+   * An attack whose turns were too long is met once more, and the shorter ones count: a step that
+   * takes long does so each time, and a collection of the process's whole heap falls into any.
+   * @throws Error when an attack has ended the process; the next attack meets another one
+   */
   return async (
     verb: string,
     attack: string,
     sizes: readonly number[],
     port = 0,
   ): Promise<readonly Met[]> => {
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null)
-      child = start();
-    const answered = once(child, "message").then(([met]) => met as readonly Met[]);
-    child.send({ verb, attack, sizes, port } satisfies Attack);
-    const met = await Promise.race([answered, ended as Promise<never>]);
+    let met = await meet({ verb, attack, sizes, port });
+    if (met.some(({ busyMs }) => busyMs >= longestTurnMs)) {
+      const again = await meet({ verb, attack, sizes, port });
+      met = again.map((one, index) => ({
+        ...one,
+        busyMs: Math.min(one.busyMs, met[index]?.busyMs ?? one.busyMs),
+      }));
+    }
     const pauseMs = Math.max(0, ...met.map((one) => one.pauseMs));
     const grownMb = met.at(-1)?.grownMb;
     const busyMs = Math.max(0, ...met.map((one) => one.busyMs));

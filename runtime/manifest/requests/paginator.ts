@@ -19,6 +19,8 @@ export interface SeenPage {
 }
 
 export interface Paginator {
+  /** Its tokens are numbers of its own, which never come again. */
+  readonly isCounted: boolean;
   /** The token of the first page, where a strategy has one. */
   readonly first: PlainValue;
   inject(added: Added, token: PlainValue, scope: Scope): void;
@@ -26,17 +28,22 @@ export interface Paginator {
   next(page: SeenPage, token: PlainValue): PlainValue;
 }
 
-interface Strategy extends Pick<Paginator, "first" | "next"> {
+interface Strategy extends Pick<Paginator, "isCounted" | "first" | "next"> {
   readonly size: ((scope: Scope) => PlainValue) | undefined;
   readonly isOnFirst: boolean;
 }
 
-export const noPaginator: Paginator = { first: undefined, inject() {}, next: () => undefined };
+export const noPaginator: Paginator = {
+  isCounted: false,
+  first: undefined,
+  inject() {},
+  next: () => undefined,
+};
 
 export function compilePaginator(paginator: Component | undefined): Paginator {
   if (!paginator || paginator.type === "NoPagination") return noPaginator;
   compileDecoder(paginator);
-  const { size, isOnFirst, first, next } = compileStrategy(
+  const { isCounted, size, isOnFirst, first, next } = compileStrategy(
     paginator.required(
       "pagination_strategy",
       paginator.child(
@@ -60,6 +67,7 @@ export function compilePaginator(paginator: Component | undefined): Paginator {
         }
       : tokenOption && compileInject(tokenOption);
   return {
+    isCounted,
     first: isOnFirst ? first : undefined,
     inject(added, token, scope) {
       if (token !== undefined) injectToken?.(added, token, scope);
@@ -74,7 +82,7 @@ function compileStrategy(strategy: Component): Strategy {
   const own = ownPartOf(strategy);
   if (own)
     return {
-      ...{ size, isOnFirst: false, first: undefined },
+      ...{ isCounted: false, size, isOnFirst: false, first: undefined },
       next: (page, token) => nextWith(own, page.scope, page.size, token),
     };
   const isOnFirst = strategy.get("inject_on_first_request") === true;
@@ -87,7 +95,7 @@ function compileStrategy(strategy: Component): Strategy {
         ? compileTemplate(String(written), strategy.at("stop_condition"))
         : undefined;
     return {
-      ...{ size, isOnFirst: false, first: undefined },
+      ...{ isCounted: false, size, isOnFirst: false, first: undefined },
       next({ scope: seen }) {
         const scope = size ? { ...seen, page_size: size(seen) } : seen;
         if (stop?.holds(scope)) return undefined;
@@ -100,13 +108,13 @@ function compileStrategy(strategy: Component): Strategy {
     rows > 0 && (size === undefined || rows >= Number(size(scope)));
   if (strategy.type === "OffsetIncrement")
     return {
-      ...{ size, isOnFirst, first: 0 },
+      ...{ isCounted: true, size, isOnFirst, first: 0 },
       next: (page, token) => (isFull(page) ? Number(token) + page.size : undefined),
     };
   const first = strategy.get("start_from_page") ?? 0;
   if (typeof first !== "number") throw invalid(strategy.at("start_from_page"), "must be a number");
   return {
-    ...{ size, isOnFirst, first },
+    ...{ isCounted: true, size, isOnFirst, first },
     next: (page, token) => (isFull(page) ? Number(token) + 1 : undefined),
   };
 }
