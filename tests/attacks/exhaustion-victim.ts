@@ -56,10 +56,11 @@ const configOf = (attack: string, size: number) => ({
 const url = new URL("../../fixtures/broken/worker/exhausting.ts", import.meta.url);
 
 /** Only what takes nothing of a provider's answers, or waits for one, is there to be too late. */
-const deadlinesOf = ({ attack, port }: Attack): Partial<WorkerLimits> => {
-  if (port === 0 || attack === "minted-tokens")
-    return { unresponsiveMs: 120_000, verbTimeoutMs: 240_000 };
-  return { unresponsiveMs: 4_000, verbTimeoutMs: attack === "requests" ? 10_000 : 30_000 };
+const deadlinesOf = ({ attack }: Attack): Partial<WorkerLimits> => {
+  if (attack === "requests") return { unresponsiveMs: 4_000, verbTimeoutMs: 10_000 };
+  return attack.startsWith("answers-nobody-takes")
+    ? { unresponsiveMs: 4_000, verbTimeoutMs: 30_000 }
+    : { unresponsiveMs: 120_000, verbTimeoutMs: 240_000 };
 };
 
 const hostFor = (attack: Attack): Host =>

@@ -39,7 +39,12 @@ export async function startHere(sandbox: SandboxLevel) {
   const provider = await startProvider((...request) => handle(...request));
   const clock = createInstantClock(Date.parse(now));
   const host = createHost({
-    ...{ clock, sandbox, seams: provider.seams },
+    ...{ sandbox, seams: provider.seams },
+    // A wait of some milliseconds, as for a limit, must not show in a request or a record.
+    clock: {
+      ...{ ...clock, standsStill: true },
+      now: () => Math.floor(clock.now() / 1_000) * 1_000,
+    },
     // Each reading begins with the refresh token of its settings, as the other interpreter does.
     tokens: (_, { credentials, refresh }) => {
       const inner = isJsonObject(credentials) ? credentials.refresh_token : undefined;
