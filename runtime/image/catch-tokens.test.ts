@@ -51,6 +51,9 @@ describe("tokens that a provider mints for an image", () => {
   test.each([
     ["deep", `${"[".repeat(100_000)}{"access_token":"${access}"}${"]".repeat(100_000)}`],
     ["wide", `{"access_token" :\n "${access}","rows":[${'{"id":1},'.repeat(500_000)}{}]}`],
+    ["spaced out", `${" ".repeat(5_000)}{"access_token"${" ".repeat(5_000)}: "${access}"}`],
+    ["marked", `\uFEFF{"access_token":"${access}"}`],
+    ["full of one token", `[${`{"access_token":"${access}"},`.repeat(20_000)}{}]`],
     ["cut off", `{"rows":[1,2],"access_token":"${access}","rows":[1,`],
   ])("are caught in an answer that is %s, which is not parsed", async (_, body) => {
     const { given, isSecret } = await caught(body);
