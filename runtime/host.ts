@@ -91,6 +91,7 @@ export {
 } from "./contract/errors.ts";
 export {
   type CheckResult,
+  type ConnectorCall,
   type ConnectorPin,
   type ConnectorReference,
   type Host,

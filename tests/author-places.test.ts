@@ -7,6 +7,31 @@ import type { Calls } from "../runtime/worker/calls.ts";
 import { createContext } from "../runtime/worker/context.ts";
 
 // Here, since a frame of the runtime's own folder is no place of a connector.
+test("a request says which lines of the connector ask for it, where the host wants to know", async () => {
+  const source = { egress: { kind: "http" }, spec: {} } as unknown as Source;
+  const places: (string | undefined)[] = [];
+  const request: Calls["request"] = async ({ place }) => {
+    places.push(place);
+    return { status: 200, headers: {}, text: "{}" };
+  };
+  for (const namesPlaces of [true, undefined]) {
+    const ctx = createContext(
+      source,
+      { config: {}, namesPlaces },
+      { request } as unknown as Calls,
+      new AbortController().signal,
+    ) as Context<never, Extract<Egress, { kind: "http" }>>;
+    const get = async (path: string) => await ctx.http.get([path]);
+    const readBoards = async () => await get("boards");
+    await readBoards();
+  }
+  const line = "author-places\\.test\\.ts:\\d+";
+  expect(places).toEqual([
+    expect.stringMatching(new RegExp(`^${line} ← ${line} ← ${line}$`)),
+    undefined,
+  ]);
+});
+
 test("a misuse of ctx is told with the line of the connector that waits for it", async () => {
   const source = { egress: { kind: "http" }, spec: {} } as unknown as Source;
   const request = async () => {
@@ -14,7 +39,7 @@ test("a misuse of ctx is told with the line of the connector that waits for it",
     throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a path segment must be text" });
   };
   const calls = { request } as unknown as Calls;
-  const ctx = createContext(source, {}, calls, new AbortController().signal) as Context<
+  const ctx = createContext(source, { config: {} }, calls, new AbortController().signal) as Context<
     never,
     Extract<Egress, { kind: "http" }>
   >;

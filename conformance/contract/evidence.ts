@@ -23,6 +23,7 @@ export function exchangeEvidence(
       request: requestText(exchange),
       response: responseText(exchange),
       isMarked: marked(exchange),
+      place: exchange.place,
     })),
   };
 }

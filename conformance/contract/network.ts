@@ -94,4 +94,6 @@ export interface Exchange {
   readonly unmatched?: string | undefined;
   /** The client closed the connection before the answer was complete. */
   readonly isAbandoned?: boolean | undefined;
+  /** The connector's lines that asked for it, where they are known. @see PlacedCall */
+  readonly place?: string | undefined;
 }

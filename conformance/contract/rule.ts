@@ -89,6 +89,8 @@ export interface EvidenceExchange {
   readonly request: string;
   readonly response: string;
   readonly isMarked: boolean;
+  /** The connector's lines that sent it, "index.ts:42 ← index.ts:107", where they are known. */
+  readonly place?: string | undefined;
 }
 
 export function defineRule(rule: Rule): Rule {

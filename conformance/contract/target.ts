@@ -40,6 +40,8 @@ export interface World {
   readonly environment: Readonly<Record<string, string>>;
   /** Takes note of a refresh token that the runtime has kept. */
   readonly onTokenSaved?: ((refreshToken: string | undefined) => void) | undefined;
+  /** Takes each request as the connector asks for it; for svc connectors. */
+  readonly onCall?: ((call: PlacedCall) => void) | undefined;
   /** Takes what the connector gives, before anything filters it; for targets with `inside`. */
   readonly onGiven?: ((given: Given) => void) | undefined;
   /**
@@ -54,6 +56,17 @@ export interface World {
         readonly totalMs: number;
       }
     | undefined;
+}
+
+/** A request as a connector asks for it, before its host has added what authenticates. */
+export interface PlacedCall {
+  readonly method: string;
+  readonly url: URL;
+  /**
+   * The connector's line, and those that wait for it, where they are known: "index.ts:42 ←
+   * index.ts:107".
+   */
+  readonly place: string | undefined;
 }
 
 export interface RunNetwork {

@@ -23,6 +23,7 @@ import { watchProcess } from "../replay/watch.ts";
 import { createConsumer } from "./consumer.ts";
 import { toOutcome } from "./outcome.ts";
 import { createPace, type Pace } from "./pace.ts";
+import { createPlaces, type Places } from "./places.ts";
 
 /** Real time after which a run is taken to hang. */
 const defaultDeadlineMs = 30_000;
@@ -70,7 +71,8 @@ export async function runConnector(
   });
   const cancellation = createCancellation(options.cancel, progress, () => clock.now());
   clock.onWait = () => cancellation.onWait(atRest());
-  network = await openNetwork(target, options, clock, cancellation, started.resolve);
+  const places = createPlaces();
+  network = await openNetwork(target, options, clock, cancellation, places, started.resolve);
 
   const given: Given[] = [];
   const tokenSaves: TokenSave[] = [];
@@ -84,7 +86,10 @@ export async function runConnector(
   try {
     const world = {
       clock,
-      network: network.network,
+      network: {
+        ...network.network,
+        fetch: places.watching(network.network.fetch, files),
+      },
       write(line: string) {
         started.resolve();
         return consumer.write(line);
@@ -96,6 +101,7 @@ export async function runConnector(
         void tokenSaves.push({ refreshToken, atMs: clock.now(), requestCount: requestCount() }),
       timeouts:
         options.timeouts ?? (isServer && !options.databaseServer ? serverTimeouts : undefined),
+      onCall: places.onCall,
       onGiven: options.keepsGiven ? (one: Given) => void given.push(one) : undefined,
     };
     const { pace = createPace(target.kind), deadlineMs: limitMs = defaultDeadlineMs } = options;
@@ -127,7 +133,7 @@ export async function runConnector(
     command,
     messages,
     outcome: toOutcome(command, messages, ending, cancellation.at !== undefined),
-    exchanges: network.exchanges,
+    exchanges: places.named(network.exchanges),
     recordCount,
     unused: provider.unused(),
     traces: {
@@ -164,6 +170,7 @@ function openNetwork(
   options: ConnectorRunOptions,
   clock: VirtualClock,
   cancellation: Cancellation,
+  places: Places,
   onSign: () => void,
 ): OpenNetwork | Promise<OpenNetwork> {
   const { databaseServer: server, connection } = options;
@@ -178,6 +185,7 @@ function openNetwork(
     },
     onRequest: (request) => {
       onSign();
+      places.onRequest(request);
       cancellation.onRequest(request.index);
       return options.onRequest?.(request);
     },
@@ -227,6 +235,7 @@ const probeWorld = (world: World): World => ({
   signal: new AbortController().signal,
   mayBeCancelled: true,
   environment: {},
+  onCall: undefined,
   onGiven: undefined,
   onTokenSaved: undefined,
 });

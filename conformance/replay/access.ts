@@ -1,6 +1,6 @@
 /**
  * Watches a connector that runs in this process for every access past its context: files,
- * environment, clock, random numbers, network, processes. Asked for by
+ * environment, clock, random numbers, network, processes. PlacedCall for by
  * `lab.run(command, { watchAccess: true })`, and reported in `traces.accesses`.
  */
 import childProcess from "node:child_process";
@@ -18,7 +18,7 @@ import tls from "node:tls";
 import { fileURLToPath } from "node:url";
 import workerThreads from "node:worker_threads";
 import type { Access, AccessKind } from "../contract/observation.ts";
-import { frames } from "./frames.ts";
+import { type Frame, frames } from "./frames.ts";
 
 export interface AccessWatch {
   /** Puts everything back, and gives the accesses: each use of one line counts once. */
@@ -216,14 +216,25 @@ function callerIn(
   sources: ReadonlySet<string>,
 ): { readonly where: string; readonly isDirect: boolean } | undefined {
   let isDirect = true;
-  for (const { file, line } of frames()) {
+  for (const frame of frames()) {
+    const { file } = frame;
     if (file === ownFile) continue;
     if (kitFolders.some((folder) => file.startsWith(folder))) return undefined;
-    if (sources.has(file))
-      return { where: `${file.slice(file.lastIndexOf("/") + 1)}:${line}`, isDirect };
+    if (sources.has(file)) return { where: nameOf(frame), isDirect };
     isDirect = false;
   }
   return undefined;
 }
+
+/** The lines of these files that are running, the innermost first. @see PlacedCall */
+export function linesOf(files: ReadonlySet<string>): string | undefined {
+  const own = frames().filter(({ file }) => files.has(file));
+  return own.slice(0, maxCallers).map(nameOf).join(" ← ") || undefined;
+}
+
+/** Lines that say where a request comes from. */
+const maxCallers = 3;
+
+const nameOf = ({ file, line }: Frame) => `${file.slice(file.lastIndexOf("/") + 1)}:${line}`;
 
 const ownFile = fileURLToPath(import.meta.url);

@@ -64,6 +64,7 @@ function bodyLines(evidence: ShownEvidence): readonly string[] {
         const sign = item.isMarked ? "▶" : " ";
         return [
           ...linesOf(item.request).map((line, index) => `${index === 0 ? sign : " "} → ${line}`),
+          ...(item.place === undefined ? [] : [`    asked for in ${logLine(item.place)}`]),
           ...linesOf(item.response).map((line) => `  ← ${line}`),
         ];
       });

@@ -40,9 +40,9 @@ function body(evidence: ShownEvidence): Markup {
 }
 
 /** The marked one is open; the others show their first lines. */
-function exchange({ number, request, response, isMarked }: ShownExchange): Markup {
+function exchange({ number, request, response, isMarked, place }: ShownExchange): Markup {
   return markup`<details class="exchange${isMarked ? " marked" : ""}"${isMarked ? markup` open` : ""}><summary>${isMarked ? markup`<mark>here</mark> ` : ""}${number}. <code>${firstLine(request)}</code> → <code>${firstLine(response)}</code></summary>
-<div class="two"><div><h5>Request</h5><pre tabindex="0" role="region" aria-label="Request ${number}">${request}</pre></div><div><h5>Response</h5><pre tabindex="0" role="region" aria-label="Response ${number}">${response}</pre></div></div></details>
+<div class="two"><div><h5>Request${place === undefined ? "" : markup`, asked for in <code>${place}</code>`}</h5><pre tabindex="0" role="region" aria-label="Request ${number}">${request}</pre></div><div><h5>Response</h5><pre tabindex="0" role="region" aria-label="Response ${number}">${response}</pre></div></div></details>
 `;
 }
 

@@ -244,7 +244,7 @@ async function runVerb(
       );
     logs.push(messages.log(eventLevel(event), eventText(event)).catch(() => undefined));
   };
-  const options = { signal, onEvent };
+  const options = { signal, onEvent, onCall: world.onCall };
   let exitCode = 0;
   try {
     if (command.verb === "spec") await messages.spec(await host.spec(connector, options));

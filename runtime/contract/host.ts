@@ -134,9 +134,25 @@ export interface ProviderRequest {
   readonly durationMs: number;
 }
 
+/** A request as the connector asked for it: without credentials, before any retry. */
+export interface ConnectorCall {
+  readonly method: ProviderRequest["method"];
+  readonly url: URL;
+  /**
+   * The connector's line that asked, and those that wait for it, three at most: "index.ts:42 ←
+   * index.ts:107"; undefined: not known.
+   */
+  readonly place: string | undefined;
+}
+
 export interface VerbOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onEvent?: ((event: HostEvent) => void) | undefined;
+  /**
+   * The connector asks for something: for tools of its author. With it the worker says which line
+   * asked, which is the word of code that is not trusted.
+   */
+  readonly onCall?: ((call: ConnectorCall) => void) | undefined;
   /** A request has reached the provider, or has failed on the way: for metrics and traces. */
   readonly onRequest?: ((request: ProviderRequest) => void) | undefined;
   /** Where the OAuth tokens of this run are kept. Default: as {@link HostOptions.tokens} says. */

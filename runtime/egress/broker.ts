@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import type { Clock } from "../contract/clock.ts";
 import type { ConnectOptions } from "../contract/context.ts";
 import type { Egress } from "../contract/egress.ts";
-import type { HostOptions, ProviderRequest } from "../contract/host.ts";
+import type { ConnectorCall, HostOptions, ProviderRequest } from "../contract/host.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/network.ts";
 import type { RateLedger } from "../contract/rate-ledger.ts";
@@ -31,6 +31,8 @@ export interface BrokerOptions {
    * when it does.
    */
   readonly onWaiting?: ((untilMs: number, reason: "rate_limit" | "retry") => void) | undefined;
+  /** Called for each call of the connector that is taken. */
+  readonly onCall?: ((call: ConnectorCall) => void) | undefined;
   /** Called for each request that went out, retries and redirects too. */
   readonly onRequest?: ((request: ProviderRequest) => void) | undefined;
   /**

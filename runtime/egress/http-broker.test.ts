@@ -19,6 +19,7 @@ import {
   queryFields,
 } from "../contract/egress.ts";
 import { ConnectorError, errorTable } from "../contract/errors.ts";
+import type { ConnectorCall } from "../contract/host.ts";
 import { createSecretRegistry } from "../filter/secrets.ts";
 import { systemClock } from "../host/clock.ts";
 import type { HttpCall } from "../wire/http-call.ts";
@@ -115,6 +116,31 @@ describe("a request", () => {
       `Basic ${Buffer.from("ann:pa:ss").toString("base64")}`,
     );
     expect(request?.headers["content-type"]).toBe("application/json");
+  });
+
+  test("is told to who wants to know, without its credential, with lines that can be lines only", async () => {
+    await using provider = await startProvider(ok);
+    const calls: ConnectorCall[] = [];
+    const options = { onCall: (call: ConnectorCall) => void calls.push(call) };
+    const auth = [bearer("api_token"), queryFields({ key: "api_token" })];
+    await using broker = open(provider, { auth }, options);
+    const forged = [
+      7,
+      {},
+      "index.ts",
+      "a.ts:1 ← b.ts:2 ← c.ts:3 ← d.ts:4",
+      `${plainCanary}: 1`,
+      "a.ts:1\nb.ts:2",
+    ];
+    for (const place of ["a.ts:1 ← b.ts:2", ...forged])
+      await get(broker, { path: ["lists"], query: { page: 1 }, place: place as string });
+    expect(calls.map(({ url }) => url.href)).toEqual(
+      calls.map(() => `https://${providerName}/v1/lists?page=1`),
+    );
+    expect(calls.map(({ place }) => place)).toEqual([
+      "a.ts:1 ← b.ts:2",
+      ...forged.map(() => undefined),
+    ]);
   });
 
   test("registers what it sends as secret", async () => {

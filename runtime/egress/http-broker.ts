@@ -154,6 +154,7 @@ export function createHttpBroker(options: BrokerOptions): Broker {
     checkCall(given, writer ? writingMethods : readingMethods, origins !== undefined);
     const call = signCall(given);
     const plain = toPlainRequest(call);
+    options.onCall?.({ method: plain.method, url: plain.url, place: placeOf(call) });
     if (call.renewal !== undefined) {
       if (!renewals) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: noRenewals });
       return await renewals.answer(plain, call.renewal, callerSignal);
@@ -196,6 +197,12 @@ export function createHttpBroker(options: BrokerOptions): Broker {
     },
   };
 }
+
+/** The word of a worker: names of files with numbers, or nothing. */
+const placeOf = ({ place }: HttpCall): string | undefined =>
+  typeof place === "string" && /^[\w.-]{1,60}:\d{1,7}( ← [\w.-]{1,60}:\d{1,7}){0,2}$/.test(place)
+    ? place
+    : undefined;
 
 const noRenewals = "this connector declares no refresh token that changes";
 

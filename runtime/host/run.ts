@@ -164,6 +164,7 @@ export async function withRun<T>(
       ledger: options.ledger,
       onWaiting: (untilMs, reason) => emit({ type: "waiting", untilMs, reason }),
       onRequest: options.onRequest,
+      onCall: options.onCall,
     });
     broker = await contain(connector, manifest, broker, {
       config: config.whole,
@@ -185,7 +186,7 @@ export async function withRun<T>(
       async execute(request, handlers) {
         const { session } = await takeWorker();
         await session.run(
-          { ...request, config: given },
+          { ...request, config: given, namesPlaces: options.onCall !== undefined },
           used,
           {
             onLog: (level, message, fields) =>

@@ -23,6 +23,8 @@ export interface HttpCall {
   readonly jwt?: UnsignedToken | undefined;
   /** It asks for tokens that the host may have, of a connector with placeholders. */
   readonly renewal?: TokenRenewal | undefined;
+  /** The connector's lines that asked, where the host wants to know. @see ConnectorCall */
+  readonly place?: string | undefined;
   /**
    * The same call once more, because its 2xx answer turned out to mean `code` (an error rule on the
    * body). `attempt` = how many tries it has had. The broker waits as it does for other retries, or

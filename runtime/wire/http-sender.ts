@@ -1,4 +1,4 @@
-import type { HttpResponse, RequestOptions } from "../contract/context.ts";
+import type { BodyOptions, HttpResponse } from "../contract/context.ts";
 import type { ErrorRule } from "../contract/egress.ts";
 import { ConnectorError, isRetryable } from "../contract/errors.ts";
 import type { JsonValue } from "../contract/json.ts";
@@ -18,7 +18,7 @@ export function createSender(request: SendCall, rules: readonly ErrorRule[]) {
   return async (
     method: HttpMethod,
     path: HttpCall["path"],
-    options: RequestOptions & { body?: unknown; text?: string | undefined },
+    options: BodyOptions & Pick<HttpCall, "place">,
   ): Promise<HttpResponse> => {
     const call: HttpCall = {
       method,
@@ -28,6 +28,7 @@ export function createSender(request: SendCall, rules: readonly ErrorRule[]) {
       accept: options.accept,
       jwt: options.jwt,
       renewal: options.renewal,
+      place: options.place,
       body: options.body as JsonValue | undefined,
       text: options.text,
     };

@@ -23,6 +23,8 @@ export type VerbRequest = {
   readonly waitMs?: number | undefined;
   /** For discover: stop beyond this number of streams. */
   readonly maxStreams?: number | undefined;
+  /** Each request names the connector's line that asked for it. */
+  readonly namesPlaces?: boolean | undefined;
   /** @see Clock.standsStill */
   readonly clockStandsStill?: boolean | undefined;
   /** For entities: what the user has chosen so far. */

@@ -1,4 +1,4 @@
-import type { Context, HttpClient, Log } from "../contract/context.ts";
+import type { BodyOptions, Context, HttpClient, Log } from "../contract/context.ts";
 import type { Egress, ErrorRule } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
@@ -6,14 +6,16 @@ import { isJsonObject } from "../contract/json.ts";
 import type { Source } from "../contract/source.ts";
 import { isSecret } from "../contract/spec.ts";
 import { deepFreeze } from "../wire/deep-freeze.ts";
+import type { HttpCall } from "../wire/http-call.ts";
 import { createSender } from "../wire/http-sender.ts";
+import type { VerbRequest } from "../wire/verb-request.ts";
 import type { Calls } from "./calls.ts";
-import { withPlace } from "./failure.ts";
+import { callerPlaces, withPlace } from "./failure.ts";
 
 /** Makes the context that a connector receives; everything in it goes through the host. */
 export function createContext(
   source: Source,
-  config: JsonObject,
+  { config, namesPlaces = false }: Pick<VerbRequest, "config" | "namesPlaces">,
   calls: Calls,
   signal: AbortSignal,
 ): Context<never, Egress> {
@@ -25,7 +27,7 @@ export function createContext(
   };
   const context =
     source.egress.kind === "http" && !source.egress.isImage
-      ? { ...base, http: createHttpClient(calls, source.egress.errors ?? []) }
+      ? { ...base, http: createHttpClient(calls, source.egress.errors ?? [], namesPlaces) }
       : { ...base, connect: calls.connect };
   return Object.freeze(context) as unknown as Context<never, Egress>;
 }
@@ -59,12 +61,20 @@ function createLog(calls: Calls): Log {
   };
 }
 
-function createHttpClient(calls: Calls, rules: readonly ErrorRule[]): HttpClient {
+function createHttpClient(
+  calls: Calls,
+  rules: readonly ErrorRule[],
+  namesPlaces: boolean,
+): HttpClient {
   const send = createSender(calls.request, rules);
   // Waits itself: only then does a stack say who waits for it.
-  const sendFor = async (...call: Parameters<typeof send>) => {
+  const sendFor = async (method: "GET" | "POST", path: HttpCall["path"], options: BodyOptions) => {
     try {
-      return await send(...call);
+      return await send(
+        method,
+        path,
+        namesPlaces ? { ...options, place: callerPlaces() } : options,
+      );
     } catch (error) {
       throw withPlace(error);
     }

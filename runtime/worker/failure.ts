@@ -29,6 +29,22 @@ export function withPlace(error: unknown): unknown {
   return new ConnectorError(error.code, { ...error.details, ...ownPlace(new Error()) });
 }
 
+/** Stack frames that are looked through for the connector's own, and how many of those are told. */
+const maxFrames = 50;
+const maxCallers = 3;
+
+/**
+ * The connector's line that is running, and those that wait for it: "index.ts:42 ← index.ts:107";
+ * undefined: none is known.
+ */
+export function callerPlaces(): string | undefined {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = maxFrames;
+  const places = [...ownPlaces(new Error())].slice(0, maxCallers);
+  Error.stackTraceLimit = stackTraceLimit;
+  return places.map(({ file, line }) => `${file}:${line}`).join(" ← ") || undefined;
+}
+
 /** Names what the permission model refused, in words of ours. */
 export function deniedResource(refusal: object): string {
   const words: Record<string, string> = {
@@ -54,15 +70,24 @@ function className(error: Error): string {
   return typeof name === "string" && /^[A-Za-z]{1,40}$/.test(name) ? name : "Error";
 }
 
+interface Place {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** Where an error was thrown, or what waited for that. */
+const ownPlace = (error: Error): Partial<Place> => ownPlaces(error).next().value ?? {};
+
 /**
- * File name and line of the first frame that is neither Node's, a dependency's nor the runtime's.
+ * File names and lines of the frames that are neither Node's, a dependency's nor the runtime's, the
+ * innermost first.
  */
-function ownPlace(error: Error): { file?: string; line?: number } {
+function* ownPlaces(error: Error): Generator<Place, undefined> {
   let stack = "";
   try {
     stack = typeof error.stack === "string" ? error.stack : "";
   } catch {
-    return {}; // a getter that throws
+    return; // a getter that throws
   }
   for (const match of stack
     .slice(0, 10_000)
@@ -70,7 +95,6 @@ function ownPlace(error: Error): { file?: string; line?: number } {
     const path = (match[1] ?? "").replace(/^file:\/\//, "");
     if (path.includes("/node_modules/") || path.startsWith(runtimeFolder)) continue;
     const file = path.slice(path.lastIndexOf("/") + 1);
-    if (/^[\w.-]{1,60}$/.test(file)) return { file, line: Number(match[2]) };
+    if (/^[\w.-]{1,60}$/.test(file)) yield { file, line: Number(match[2]) };
   }
-  return {};
 }

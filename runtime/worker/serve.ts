@@ -55,7 +55,7 @@ export async function serve(
   const start = async (request: VerbRequest) => {
     if (!source) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "start before load" });
     if (request.clockStandsStill) calls.standStill();
-    const context = createContext(source, request.config, calls, cancelled.signal);
+    const context = createContext(source, request, calls, cancelled.signal);
     if (request.verb === "check") await check(source, context);
     else if (request.verb === "discover")
       await discover(source, context, writer, request.maxStreams ?? Number.POSITIVE_INFINITY);
