@@ -471,15 +471,17 @@ describe("many and long secrets", () => {
 
   test("an addition costs what it is long, not what is known already", () => {
     const registry = createSecretRegistry();
-    registry.add(randomText(60_000));
-    registry.contains(Buffer.from("x"));
+    const first = cpuMs(() => {
+      registry.add(randomText(60_000));
+      registry.contains(Buffer.from("x"));
+    });
     const spent = cpuMs(() => {
       for (let index = 0; index < 20; index++) {
         registry.add(randomText(50));
         registry.contains(Buffer.from("x"));
       }
     });
-    expect(spent).toBeLessThan(1_000);
+    expect(spent).toBeLessThan(first);
   });
 
   test("beyond its limit a run is given no further secret, and its search stays as it is", () => {
@@ -556,8 +558,12 @@ describe("many and long secrets", () => {
     );
     const registry = registryOf(token);
     const output = Buffer.from("AAAAAA!".repeat(150_000));
-    expect(cpuMs(() => registry.contains(output))).toBeLessThan(1_000);
-    const line = Buffer.from(`{"text":"${"AAAAAA!".repeat(20_000)}"}\n`);
-    expect(cpuMs(() => registry.redactLines(line))).toBeLessThan(1_000);
+    // Compared with each of the thousand places it takes minutes.
+    const spent = cpuMs(() => {
+      expect(registry.contains(output)).toBe(true);
+      const line = `{"text":"${"AAAAAA!".repeat(20_000)}"}\n`;
+      expect(registry.redactLines(Buffer.from(line)).toString()).toBe('{"text":"[redacted]"}\n');
+    });
+    expect(spent).toBeLessThan(20_000);
   });
 });
