@@ -12,6 +12,8 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
  */
 export const longestTurnMs = 100;
 
+const isTooLong = ({ busyMs }: Met) => busyMs >= longestTurnMs;
+
 /** The outcome of one size of an attack. */
 export interface Met {
   readonly size: number;
@@ -63,8 +65,9 @@ export function createVictim() {
     return await Promise.race([answered, ended as Promise<never>]);
   };
   /**
-   * An attack whose turns were too long is met once more, and the shorter ones count: a step that
-   * takes long does so each time, and a collection of the process's whole heap falls into any.
+   * An attack whose turns were too long is met again, three times at most, and the shorter ones
+   * count: a step that takes long does so each time, and a collection of the process's whole heap
+   * falls into any.
    * @throws Error when an attack has ended the process; the next attack meets another one
    */
   return async (
@@ -74,11 +77,12 @@ export function createVictim() {
     port = 0,
   ): Promise<readonly Met[]> => {
     let met = await meet({ verb, attack, sizes, port });
-    if (met.some(({ busyMs }) => busyMs >= longestTurnMs)) {
+    for (let tries = 1; tries < 3 && met.some(isTooLong); tries++) {
+      const before = met;
       const again = await meet({ verb, attack, sizes, port });
       met = again.map((one, index) => ({
         ...one,
-        busyMs: Math.min(one.busyMs, met[index]?.busyMs ?? one.busyMs),
+        busyMs: Math.min(one.busyMs, before[index]?.busyMs ?? one.busyMs),
       }));
     }
     const pauseMs = Math.max(0, ...met.map((one) => one.pauseMs));
