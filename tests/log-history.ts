@@ -114,13 +114,18 @@ export async function openHistory(
     get count() {
       return count;
     },
-    async write(transactions, pauseMs) {
-      while (count < transactions) {
-        const sql = Array.from({ length: 1 + random(5) }, step).join("; ");
-        await transact(sql, random(9) === 0 ? "ROLLBACK" : "COMMIT");
-        // In bursts, as others write.
-        if (random(10) === 0) await delay(random(pauseMs * 20));
-      }
+    write(transactions, pauseMs) {
+      const writing = (async () => {
+        while (count < transactions) {
+          const sql = Array.from({ length: 1 + random(5) }, step).join("; ");
+          await transact(sql, random(9) === 0 ? "ROLLBACK" : "COMMIT");
+          // In bursts, as others write.
+          if (random(10) === 0) await delay(random(pauseMs * 20));
+        }
+      })();
+      // A test that fails before it waits for this has ended the client.
+      writing.catch(() => undefined);
+      return writing;
     },
     commit: (sql) => transact(sql),
     [Symbol.asyncDispose]: () => client.end(),

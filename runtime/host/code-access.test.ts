@@ -84,6 +84,30 @@ test("a link in node_modules that leads out of it is refused", async () => {
   expect(access).toThrow(invalid);
 });
 
+describe("what a tool keeps in a hidden folder of node_modules", () => {
+  beforeEach(async () => {
+    await mkdir(join(folder, "connector/node_modules/.cache/tool"), { recursive: true });
+    await mkdir(join(folder, "connector/node_modules/real"), { recursive: true });
+    await symlink(folder, join(folder, "connector/node_modules/.cache/tool/python"));
+  });
+
+  test("is neither looked through nor readable", () => {
+    expect(packages()).toEqual(["real/"]);
+  });
+
+  test.each([
+    ["../.cache/tool", "a link into it"],
+    ["../.cache/tool/python", "a link through it"],
+    ["..", "a link to what holds it"],
+  ])("is not readable through %s, %s", async (target) => {
+    await writeFile(join(folder, "connector/node_modules/real/index.js"), "");
+    await symlink(target, join(folder, "connector/node_modules/real/link"));
+    // Through the tool's own link it leads out of node_modules.
+    if (target.endsWith("python")) expect(access).toThrow(invalid);
+    else expect(packages()).toEqual(["real/index.js"]);
+  });
+});
+
 test("links within node_modules are fine", async () => {
   await mkdir(join(folder, "connector/node_modules/real"), { recursive: true });
   await symlink("real", join(folder, "connector/node_modules/alias"));

@@ -40,22 +40,21 @@ export function packagePaths(folder: string): string[] {
 const readableOf = new Map<string, readonly string[]>();
 
 function readablePathsIn(packages: string): readonly string[] {
-  const links = linksIn(packages);
+  const hidden = hiddenEntries(packages);
+  const links = linksIn(packages, hidden);
   const installed = join(packages, "svc-connectors");
   for (const { path, target } of links) {
     if (path === installed || target === packageRoot || isWithin(target, packages)) continue;
     throw invalid(`holds a link that leads out of it: ${path.slice(packages.length + 1)}`);
   }
   const isInstalled = lstatSync(installed, { throwIfNoEntry: false }) !== undefined;
-  const closed = closedPlaces(links, isInstalled ? [packageRoot, installed] : [packageRoot]);
+  const svc = isInstalled ? [packageRoot, installed] : [packageRoot];
+  const closed = closedPlaces(links, svc, hidden);
   const readable: string[] = [];
   const isOpen = (path: string) => !closed.some((place) => isWithin(place, path));
   const open = (folder: string) => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
-      // Caches, lock files and commands of the package manager; pnpm keeps the packages themselves
-      // so.
-      if (folder === packages && entry.name.startsWith(".") && entry.name !== ".pnpm") continue;
       if (closed.includes(path)) continue;
       if (entry.isFile()) readable.push(path);
       else if (isOpen(path)) readable.push(path + sep);
@@ -67,13 +66,29 @@ function readablePathsIn(packages: string): readonly string[] {
   return readable;
 }
 
-/** The places of svc, and the links by which one could come to them. */
-function closedPlaces(links: readonly Link[], places: readonly string[]): readonly string[] {
-  const closed = [...places];
+/**
+ * Caches, lock files and commands of package managers and tools, which change while others work;
+ * pnpm keeps the packages themselves so.
+ */
+const hiddenEntries = (packages: string): readonly string[] =>
+  readdirSync(packages)
+    .filter((name) => name.startsWith(".") && name !== ".pnpm")
+    .map((name) => join(packages, name));
+
+/** The places of svc, those that are hidden, and the links by which one could come to them. */
+function closedPlaces(
+  links: readonly Link[],
+  svc: readonly string[],
+  hidden: readonly string[],
+): readonly string[] {
+  const closed = [...svc, ...hidden];
   for (let isGrowing = true; isGrowing; ) {
     isGrowing = false;
     for (const { path, target } of links) {
-      if (closed.includes(path) || !closed.some((place) => isWithin(place, target))) continue;
+      const leadsThere =
+        closed.some((place) => isWithin(place, target)) ||
+        hidden.some((place) => isWithin(target, place));
+      if (closed.includes(path) || !leadsThere) continue;
       closed.push(path);
       isGrowing = true;
     }
@@ -81,8 +96,11 @@ function closedPlaces(links: readonly Link[], places: readonly string[]): readon
   return closed;
 }
 
-/** Every link below, with where it ends; those that end nowhere are left out. */
-function linksIn(root: string): Link[] {
+/**
+ * Every link below, with where it ends; those that end nowhere are left out, and those in hidden
+ * entries.
+ */
+function linksIn(root: string, hidden: readonly string[]): Link[] {
   const links: Link[] = [];
   let entries = 0;
   const waiting = [root];
@@ -90,6 +108,7 @@ function linksIn(root: string): Link[] {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       if (++entries > maxEntries) throw invalid(`holds more than ${maxEntries} files`);
       const path = join(folder, entry.name);
+      if (hidden.includes(path)) continue;
       if (entry.isDirectory()) waiting.push(path);
       if (!entry.isSymbolicLink()) continue;
       const target = realPath(path);
