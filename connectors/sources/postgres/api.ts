@@ -77,6 +77,8 @@ export interface SnapshotOptions<Begun> {
    * its own. Default: sends them alone.
    */
   readonly begin?: ((steps: string) => Promise<Begun | undefined>) | undefined;
+  /** In the same way for the statement that ends it, when `work` is done. */
+  readonly end?: ((step: string) => Promise<void>) | undefined;
 }
 
 /**
@@ -85,16 +87,19 @@ export interface SnapshotOptions<Begun> {
 export async function* inSnapshot<T, Begun = undefined>(
   { client }: Session,
   work: (begun: Begun | undefined) => AsyncIterable<T>,
-  { hasTimeout = true, snapshot, begin }: SnapshotOptions<Begun> = {},
+  { hasTimeout = true, snapshot, begin, end }: SnapshotOptions<Begun> = {},
 ): AsyncGenerator<T> {
   const steps = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"];
   if (snapshot !== undefined) steps.push(`SET TRANSACTION SNAPSHOT ${escapeLiteral(snapshot)}`);
   if (!hasTimeout) steps.push("SET LOCAL statement_timeout = 0");
   const beginning = steps.join("; ");
+  let hasEnded = false;
   try {
     if (!begin) await client.query(beginning);
     yield* work(await begin?.(beginning));
+    await end?.("ROLLBACK");
+    hasEnded = end !== undefined;
   } finally {
-    await client.query("ROLLBACK").catch(() => {}); // the session may be gone
+    if (!hasEnded) await client.query("ROLLBACK").catch(() => {}); // the session may be gone
   }
 }

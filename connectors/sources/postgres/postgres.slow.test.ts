@@ -1,6 +1,7 @@
+import { Client } from "pg";
 import type { JsonSchema, Output, Row, RowCondition, SelectedStream, Stream } from "svc-connectors";
 import { createHost } from "svc-connectors/host";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   findPostgres,
   type PostgresDatabase,
@@ -101,6 +102,46 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       const whole = await readAll(database, fullRefresh("t"), { page_size: 1 });
       expect(ids(whole.rows)).toEqual([1, 2, 3]);
       await expectResumable(database, fullRefresh("t"), whole.outputs, { page_size: 1 });
+    });
+
+    test.each([
+      ["a table that is emptied and filled again", "t", "TRUNCATE t; INSERT INTO t VALUES (9, 9)"],
+      ["a table that is written anew", "t", "ALTER TABLE t ALTER v TYPE bigint USING v * 3"],
+      [
+        "a partition that is emptied",
+        "parts",
+        "TRUNCATE parts_2; INSERT INTO parts_2 VALUES (15, 9)",
+      ],
+      ["a table below a view", "seen", "TRUNCATE base; INSERT INTO base VALUES (9, 9)"],
+      ["a table of a query", "asked", "TRUNCATE t; INSERT INTO t VALUES (9, 9)"],
+    ])("%s while it waits for its lock is no table without rows", async (_what, name, change) => {
+      const database = await createDatabase(`
+        CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t SELECT i, 0 FROM generate_series(1, 5) i;
+        CREATE TABLE base AS TABLE t; CREATE VIEW seen AS SELECT * FROM base;
+        CREATE TABLE parts (id int PRIMARY KEY, v int) PARTITION BY RANGE (id);
+        CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (1) TO (11);
+        CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (11) TO (21);
+        INSERT INTO parts SELECT i, 0 FROM generate_series(1, 20) i`);
+      const query = { name: "asked", sql: "SELECT id, v FROM t", primary_key: ["id"] };
+      const { namespace: _, ...asked } = fullRefresh(name);
+      await using run = createRun(database, { queries: [query] });
+      const read = () => collect(run.read(name === "asked" ? asked : fullRefresh(name)));
+      expect(rowsOf(await read())).not.toEqual([]);
+      const others = new Client({ connectionString: database.url });
+      await others.connect();
+      try {
+        await others.query(`BEGIN; ${change}`);
+        const waiting = expect(read()).rejects.toMatchObject({ code: "DATA_CHANGED" });
+        await vi.waitFor(async () => {
+          const locks = "SELECT FROM pg_locks WHERE NOT granted";
+          expect(await database.query(locks)).toHaveLength(1);
+        });
+        await others.query("COMMIT");
+        await waiting;
+        expect(rowsOf(await read())).not.toEqual([]);
+      } finally {
+        await others.end();
+      }
     });
 
     test("sees one moment while others write, with and without a key", async () => {

@@ -27,6 +27,7 @@ import { batchBytes, planProjection } from "./projection.ts";
 import { conditionsOf, tryConditions } from "./row-filter.ts";
 import type { PostgresContext } from "./spec.ts";
 import { askAtBegin, describeTable, fromOf, ofTable } from "./streams.ts";
+import { requireVisible } from "./visible.ts";
 
 /** The table as it was (replication/identity.ts): a later run sees what the log has not told. */
 const tableState = Type.Object(
@@ -76,7 +77,10 @@ export interface ReadOptions {
   readonly rangeOf?: RangeOf | undefined;
 }
 
-/** Reads a table from one snapshot: what others commit meanwhile is left to the next run. */
+/**
+ * Reads a table from one snapshot: what others commit meanwhile is left to the next run.
+ * @throws DATA_CHANGED as {@link requireVisible}
+ */
 export async function* readTable(
   ctx: PostgresContext,
   session: Session,
@@ -104,7 +108,10 @@ export async function* readTable(
     });
   };
   const begin = askAtBegin(ctx, session, stream);
-  yield* inSnapshot(session, work, { hasTimeout: false, snapshot, begin });
+  // Without rows an incremental read stays where it is, and the next one finds them.
+  const isWhole = stream.syncMode === "full_refresh";
+  const end = isWhole ? (step: string) => requireVisible(session, step) : undefined;
+  yield* inSnapshot(session, work, { hasTimeout: false, snapshot, begin, end });
 }
 
 async function countRows({ client }: Session, query: string): Promise<number> {

@@ -17,6 +17,7 @@ import { planProjection } from "../projection.ts";
 import { type ChangesState, type State, seeOperators, type TableState } from "../reading.ts";
 import type { PostgresContext } from "../spec.ts";
 import { describeTable, fromOf, ofTable } from "../streams.ts";
+import { requireVisible } from "../visible.ts";
 import { copyTable } from "./copying.ts";
 import type { LogItem } from "./log.ts";
 import { formatLsn, parseLsn } from "./lsn.ts";
@@ -209,6 +210,7 @@ function addChange(
 /**
  * Rows as they were at the border, with all changes that the run reads. Those that are gone are
  * deleted, or have another key, later in the log.
+ * @throws DATA_CHANGED as {@link requireVisible}
  */
 async function* readByKey(
   ctx: PostgresContext,
@@ -232,11 +234,15 @@ async function* readByKey(
     );
     const names = key.map(({ name }) => ofTable(name));
     const query = `SELECT ${projection.list} FROM ${fromOf(table)} WHERE (${names}) IN (VALUES ${rows})`;
+    let rowCount = 0;
     for await (const { batch: some } of copyRows(session, query, {
       ...projection,
       maxRows: ctx.config.page_size,
-    }))
+    })) {
+      rowCount += some.rowCount;
       yield batch(some);
+    }
+    if (rowCount < keys.length) await requireVisible(session);
   };
   yield* inSnapshot(session, work, { hasTimeout: false, snapshot });
 }
