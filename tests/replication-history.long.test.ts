@@ -104,14 +104,14 @@ describe.skipIf(findPostgres() === undefined)("a log that is read while others w
         const child = spawn(
           process.execPath,
           ["--conditions=svc-source", command, "read", "postgres", ...args],
-          { cwd: folder, stdio: ["ignore", "ignore", "pipe"] },
+          { cwd: folder, stdio: ["ignore", "pipe", "pipe"] },
         );
-        const said = text(child.stderr);
+        const said = Promise.all([text(child.stderr), text(child.stdout)]);
         const kill = () => child.kill("SIGKILL");
         const timer = killAfterMs === undefined ? undefined : setTimeout(kill, killAfterMs);
         const [code] = (await once(child, "exit")) as [number | null];
         clearTimeout(timer);
-        return [code, await said];
+        return [code, (await said).join("")];
       };
       const found = async (name: string): Promise<Found> => {
         const instance = await DuckDBInstance.create(join(folder, "x.duckdb"));
