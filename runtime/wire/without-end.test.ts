@@ -26,6 +26,6 @@ test.each<[what: string, look: () => unknown]>([
   const before = process.threadCpuUsage();
   look();
   const { user, system } = process.threadCpuUsage(before);
-  // What looks at each character again for each takes minutes.
+  // A search that looks at each character again for each takes minutes.
   expect((user + system) / 1_000).toBeLessThan(10_000);
 });

@@ -10,6 +10,6 @@ test("a number of a MiB takes no longer than to read it", () => {
   const before = process.threadCpuUsage();
   expect(partsOf(`1${"0".repeat(1024 * 1024)}1`)?.scale).toBe(0);
   const { user, system } = process.threadCpuUsage(before);
-  // What looks at each character again for each takes minutes.
+  // A search that looks at each character again for each takes minutes.
   expect((user + system) / 1_000).toBeLessThan(10_000);
 });
