@@ -65,7 +65,7 @@ const isOfBrowser = (text: string) =>
 
 /** Everything that the page asked for has come. */
 export const loaded = (page: Page) =>
-  expect.poll(() => page.locator("[aria-busy=true]").count(), { timeout: 30_000 }).toBe(0);
+  expect.poll(() => page.locator("[aria-busy=true]").count(), { timeout: 180_000 }).toBe(0);
 
 export async function picture(page: Page, name: string): Promise<void> {
   if (pictures !== undefined)
@@ -179,6 +179,8 @@ async function openPage(browser: Browser, options: Parameters<Browser["newContex
     ignoreHTTPSErrors: true,
     ...options,
   });
+  // Ends what hangs: how long a page takes is no failure on a busy machine.
+  context.setDefaultTimeout(180_000);
   onTestFinished(() => context.close());
   const page = await context.newPage();
   const complaints: string[] = [];

@@ -309,7 +309,7 @@ describe.skipIf(executable === undefined)("forms of the console (else: no Chromi
     });
     await vi.waitUntil(
       async () => (await at.must("GET", `/reverse-etl/runs/${runId}`)).finishedAt !== null,
-      { timeout: 30_000, interval: 100 },
+      { timeout: 180_000, interval: 100 },
     );
     await page.goto(`${at.url}/#/activations`);
     await page.locator(".rows").getByText("Failed", { exact: true }).waitFor();

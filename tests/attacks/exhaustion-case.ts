@@ -8,7 +8,8 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 /**
  * The promise of docs/security.md: no step of the host takes longer. What each case takes is
  * printed. A test may not fail because the machine is busy, so it looks at the time that the
- * processor has given to the host's own thread, not at the clock.
+ * processor has given to the host's own thread, not at the clock, and divides it by how much longer
+ * than on quiet cores the same work takes there just then.
  */
 export const longestTurnMs = 100;
 

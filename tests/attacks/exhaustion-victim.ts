@@ -203,10 +203,30 @@ function watchTurns() {
   };
 }
 
+/** A document that is read and written, time and again: work like that of a host. */
+const document = JSON.stringify(
+  Array.from({ length: 2_000 }, (_, id) => ({ id, name: `row ${id}`, at: id * 1.5 })),
+);
+/** Processor time of that on two quiet cores, as the promise was measured on them. */
+const quietMs = 4;
+
+/** How many times longer this thread takes for the same work now; at least 1. */
+function slowness(): number {
+  const taken = Array.from({ length: 7 }, () => {
+    const before = process.threadCpuUsage();
+    for (let times = 10; times > 0; times--) JSON.stringify(JSON.parse(document));
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1_000;
+  });
+  const median = taken.sort((a, b) => a - b)[3] ?? quietMs;
+  return Math.max(1, median / quietMs);
+}
+
 async function meet(attack: Attack): Promise<readonly Met[]> {
   await using host = hostFor(attack);
   if (startMb === undefined) {
     await outcomeOf(host, attack, 1).catch(() => {}); // what is loaded once counts for no attack
+    slowness();
     startMb = peakMb();
   }
   const met: Met[] = [];
@@ -218,7 +238,8 @@ async function meet(attack: Attack): Promise<readonly Met[]> {
     await passes(20); // the monitor sees a pause when it has its turn again
     delays.disable();
     const pauseMs = Math.round(delays.max / 1e6);
-    met.push({ size, outcome, pauseMs, busyMs: busy.end(), grownMb: peakMb() - startMb });
+    const busyMs = Math.round(busy.end() / slowness());
+    met.push({ size, outcome, pauseMs, busyMs, grownMb: peakMb() - startMb });
   }
   return met;
 }
