@@ -14,6 +14,7 @@ import { type FoundImage, findImage, invalid, parseImageName } from "./find-imag
 import { openGate, socketName } from "./gate.ts";
 import { openImageProxy } from "./proxy.ts";
 import { createRunFolder, writeRunFiles } from "./run-folder.ts";
+import { settingsSchema } from "./settings-schema.ts";
 
 export interface OpenImageOptions {
   /** Names that its requests may go to. */
@@ -63,7 +64,7 @@ export async function openImage(
     ...(typeof documentationUrl === "string" && URL.canParse(documentationUrl)
       ? { documentationUrl }
       : {}),
-    spec: { properties: {}, ...(schema as JsonObject), type: "object" },
+    spec: { properties: {}, ...settingsSchema(schema as JsonObject), type: "object" },
     hosts,
   };
   return {

@@ -17,7 +17,7 @@ import { parseLocalUrl } from "./local-url.ts";
 import { schemaExcess } from "./schema-budget.ts";
 import { unreachableSecret } from "./secret-fields.ts";
 import { createStreamList } from "./streams.ts";
-import { compileLater, compileSchema, type Fault } from "./validation.ts";
+import { compileLater, compileSchema, type Fault, schemaPlace } from "./validation.ts";
 
 const Field = Type.String({ minLength: 1, maxLength: 200 });
 const HeaderName = Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$" });
@@ -296,7 +296,11 @@ function compileOrRefuse(schema: object, path: string): void {
   if (problem !== undefined) throw new ConnectorError("CONNECTOR_INVALID", { path, problem });
   try {
     compileSchema(schema);
-  } catch {
-    throw new ConnectorError("CONNECTOR_INVALID", { path, problem: "is not a valid JSON Schema" });
+  } catch (error) {
+    const place = schemaPlace(error);
+    throw new ConnectorError("CONNECTOR_INVALID", {
+      path,
+      problem: `is not a valid JSON Schema${place === "" ? "" : `: ${place}`}`,
+    });
   }
 }

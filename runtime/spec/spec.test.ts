@@ -109,6 +109,18 @@ describe("a manifest", () => {
     expect(() => parseManifest(manifest(changes))).toThrow(code("CONNECTOR_INVALID", { path }));
   });
 
+  test.each([
+    ["a keyword is unknown", { type: "string", minLenght: 2 }, "minLenght is not a keyword of it"],
+    ["a keyword has no such value", { type: "nothing" }, "look at properties.a.type"],
+    ["a name is no name", { type: "string", "read this: …": 1 }, undefined],
+  ])("with a spec in which %s is refused, and says where", (_, property, place) => {
+    const spec = { type: "object", properties: { a: property } };
+    const problem = `is not a valid JSON Schema${place === undefined ? "" : `: ${place}`}`;
+    expect(() => parseManifest(manifest({ spec }))).toThrow(
+      code("CONNECTOR_INVALID", { path: "spec", problem }),
+    );
+  });
+
   test.each<[string, object]>([
     ["a list", { type: "array", items: secret(Type.String()) }],
     ["a map", { type: "object", additionalProperties: secret(Type.String()) }],

@@ -86,7 +86,24 @@ function requireSchema(schema: object): void {
   const validate = $schema === metaschema ? compiledAhead[metaschema] : undefined;
   if (!validate) schemaValidator ??= createValidator();
   const isSchema = validate ? validate(schema) : schemaValidator?.validateSchema(schema);
-  if (isSchema !== true) throw new Error("it is no JSON Schema");
+  if (isSchema === true) return;
+  const [fault] = (validate ?? schemaValidator)?.errors ?? [];
+  throw new Error("it is no JSON Schema", { cause: fault?.instancePath });
+}
+
+/**
+ * Where a schema is none, as {@link compileSchema} has found out: names of its own as far as they
+ * look like names; "" when nothing is known.
+ */
+export function schemaPlace(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  const isName = (name: string) => /^[A-Za-z_$][\w$-]{0,39}$/.test(name);
+  const [, keyword = ""] = /unknown keyword: "(.*)"/.exec(error.message) ?? [];
+  if (isName(keyword)) return `${keyword} is not a keyword of it`;
+  const path = typeof error.cause === "string" ? parsePointer(error.cause) : [];
+  return path.length > 0 && path.every((name) => isName(name) || /^\d{1,4}$/.test(name))
+    ? `look at ${path.join(".")}`
+    : "";
 }
 
 /**
