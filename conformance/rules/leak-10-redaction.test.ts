@@ -49,3 +49,30 @@ test("a connector whose spec admits an empty secret may refuse it all the same",
   );
   expect(found).toEqual([expect.stringMatching(/^a: the run failed/)]);
 });
+
+test("the moment of a row is no difference, as Python writes it neither", async () => {
+  const observed = (...lines: readonly string[]) =>
+    ({
+      command: { verb: "read", config: {}, catalog: { streams: [] } },
+      messages: lines.map((line) => ({ message: JSON.parse(line), line })),
+      exchanges: [],
+      outcome: { status: "succeeded", failures: [] },
+    }) as unknown as Observation;
+  const row = (id: number, at: number) =>
+    `{"type": "RECORD", "record": {"stream": "notes", "data": {"id": ${id}}, "emitted_at": ${at}}}`;
+  const normal = observed(row(1, 1795739835792));
+  const runs = [
+    { name: "same", secret: "a", normal, observation: observed(row(1, 1795739836153.5)) },
+    { name: "other", secret: "1", normal, observation: observed(row(2, 1795739836153)) },
+  ];
+  const found: string[] = [];
+  const report = {
+    checked: () => undefined,
+    fail: (sentence: string) => void found.push(sentence),
+  };
+  await rule.run(
+    { canaries: [], once: async () => runs } as unknown as Lab,
+    report as unknown as Reporter,
+  );
+  expect(found).toEqual(["other: a message is another one than with another secret."]);
+});

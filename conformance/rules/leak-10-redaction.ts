@@ -72,7 +72,7 @@ interface ComparableMessage {
 function comparableMessages({ messages }: Observation): ComparableMessage[] {
   return messages.flatMap(({ message, line }: ObservedMessage, index) => {
     if (message.type === "LOG" && isDebug(message.log.level)) return [];
-    const text = line.replace(/"emitted_at":\d+,?/, "");
+    const text = line.replace(/"emitted_at"\s*:\s*[\d.]+\s*,?/, "");
     return [{ index, line, text: message.type === "RECORD" ? text : text.replaceAll(/\d+/g, "#") }];
   });
 }

@@ -30,6 +30,15 @@ test("what each run's own clock says counts as the same, in every form", () => {
   expect(firstLogDifference(one, other)).toBeUndefined();
 });
 
+test("JSON with blanks between its parts, as Python writes it, is compared as JSON without them", () => {
+  const one = '{"type": "RECORD", "data": {"ids": [1, 2]}, "emitted_at": 1780272000123 }';
+  const other = '{"type": "RECORD", "data": {"ids": [1, 2]}, "emitted_at": 1780365600123.25 }';
+  expect(firstLogDifference(log(today, one), log(tomorrow, other))).toBeUndefined();
+  expect(
+    firstLogDifference(log(today, one), log(tomorrow, other.replace("[1, 2]", "[1, 3]"))),
+  ).toMatchObject({ at: 0 });
+});
+
 test("another time that differs is a difference, and one that stays the same is none, wherever the clock stands", () => {
   const line = (time: string) => `{"type":"RECORD","data":{"a":"${time}"}}`;
   expect(

@@ -67,7 +67,7 @@ export function firstDifference(
 
 /** Texts that are a time, and numbers of 10 or 13 digits, in a line of JSON. */
 const times =
-  /"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[^"]{0,24})?"|(?<=[:,[])\d{10}(?:\d{3})?(?:\.\d+)?(?=[,}\]])/g;
+  /"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[^"]{0,24})?"|(?<=[:,[]\s*)\d{10}(?:\d{3})?(?:\.\d+)?(?=\s*[,}\]])/g;
 
 function isSameButClock(
   one: string,
