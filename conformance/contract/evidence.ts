@@ -42,13 +42,20 @@ export function responseText({ answer, unmatched, isAbandoned }: Exchange): stri
 
 /**
  * The log of a run; `marked` are the indexes of the messages that show the problem. Reports show
- * those and what stands around them.
+ * those and what stands around them. Of a run that crashed before its first message, its standard
+ * error.
  */
 export function messageEvidence(
   title: string,
-  { messages }: Pick<Observation, "messages">,
+  {
+    messages,
+    outcome,
+    traces,
+  }: Pick<Observation, "messages"> & Partial<Pick<Observation, "outcome" | "traces">>,
   marked: readonly number[],
 ): Evidence {
+  if (messages.length === 0 && outcome?.status === "crashed" && traces?.errorOutput)
+    return textEvidence("No message; standard error", traces.errorOutput);
   const from = Math.max(0, Math.min(...marked, messages.length) - around);
   const shown = messages.slice(marked.length === 0 ? 0 : from).slice(0, maxLines);
   const offset = marked.length === 0 ? 0 : from;
