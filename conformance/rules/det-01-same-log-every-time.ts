@@ -15,7 +15,7 @@ export default defineRule({
   title:
     "The same data and state give the same requests and the same messages, byte for byte, every time.",
   why: "Output that differs from run to run makes every row look changed, breaks deduplication, and hides real differences from every test.",
-  fix: "Take times from the context's clock, and make ids from the data (a hash of the key), not from chance; do not depend on the order of a set or of answers.",
+  fix: "Make ids from the data (a hash of the key), not from chance, and put no time of the run into a row or a state but the provider's (where one is needed, a connector of svc asks ctx.clock); do not depend on the order of a set or of answers.",
   good: "const at = new Date(ctx.clock.now()).toISOString();",
   bad: "yield record({ ...row, _id: randomUUID(), _read_at: Date.now() });",
   async run(lab, report) {

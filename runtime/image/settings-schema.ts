@@ -1,58 +1,57 @@
 /**
- * The schema of an image's settings, as authors write it for programs that take a draft of JSON
- * Schema lightly: what constrains nothing here is left out, so that the rest can be held to.
+ * The schema of an image's settings. The programs that it is written for take JSON Schema as its
+ * drafts do: a keyword that is not known is an annotation. It is brought to the strict form that
+ * every connector's settings are held to, by leaving out what says nothing.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
 import { unreachableSecret } from "../spec/secret-fields.ts";
+import { knowsFormat, knowsKeyword } from "../spec/validation.ts";
 
-/** Keywords of schemas within schemas. */
+/** Keywords whose value is a schema, a list of schemas, or schemas by name. */
 const ofOne = new Set(["items", "not", "if", "then", "else", "additionalProperties", "contains"]);
 const ofMany = new Set(["oneOf", "anyOf", "allOf"]);
 const ofNamed = new Set(["properties", "patternProperties", "$defs", "definitions"]);
-/** Keywords of consoles and of OpenAPI, besides those of Airbyte's and of extensions. */
-const ofConsoles = new Set([
-  ...["display_type", "groups", "example", "enumNames", "min", "max", "discriminator", "ui"],
-]);
-const ofRuntime = new Set(["airbyte_secret", "airbyte_type"]);
 
-/** A secret that stands where it is not looked for stays, so that the spec is refused for it. */
-export function settingsSchema(schema: JsonObject): JsonObject {
-  const { $schema, ...rest } = schema;
-  // A dialect that names itself in another way than as text is no schema.
+/**
+ * Without its draft, and without what does not constrain. A secret that stands where none is looked
+ * for stays, so that the spec is refused for it.
+ */
+export function settingsSchema({ $schema, ...schema }: JsonObject): JsonObject {
+  // A draft that is named in another way than as text makes no schema.
   const isNamed = $schema === undefined || typeof $schema === "string";
-  return { ...(isNamed ? {} : { $schema }), ...part(rest) };
+  return { ...(isNamed ? {} : { $schema }), ...constraints(schema) };
 }
 
-function part(schema: JsonObject): JsonObject {
+function constraints(schema: JsonObject): JsonObject {
   return Object.fromEntries(
-    Object.entries(schema).flatMap(([name, value]) =>
-      saysNothing(name, value) ? [] : [[name, within(name, value)]],
-    ),
+    Object.entries(schema)
+      .filter(([keyword, value]) => constrains(keyword, value))
+      .map(([keyword, value]) => [keyword, below(keyword, value)]),
   );
 }
 
-function within(name: string, value: JsonValue): JsonValue {
-  if (ofOne.has(name)) return partOf(value);
-  if (ofMany.has(name) && Array.isArray(value)) return value.map(partOf);
-  if (ofNamed.has(name) && isJsonObject(value))
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, partOf(one)]));
+function below(keyword: string, value: JsonValue): JsonValue {
+  if (ofOne.has(keyword)) return part(value);
+  if (ofMany.has(keyword) && Array.isArray(value)) return value.map(part);
+  if (ofNamed.has(keyword) && isJsonObject(value))
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, part(one)]));
   return value;
 }
 
-const partOf = (value: JsonValue): JsonValue => (isJsonObject(value) ? part(value) : value);
+const part = (value: JsonValue): JsonValue => (isJsonObject(value) ? constraints(value) : value);
 
-function saysNothing(name: string, value: JsonValue): boolean {
-  if (name === "examples") return !Array.isArray(value);
-  // Within a property, as drafts before the fourth had it: there it is the object that says so.
-  if (name === "required") return typeof value === "boolean";
-  if (name === "pattern") return typeof value === "string" && !isPattern(value);
-  const isExtension = /^(?:x-|airbyte_)/.test(name) && !ofRuntime.has(name);
-  return (
-    (isExtension || ofConsoles.has(name)) && unreachableSecret({ [name]: value }) === undefined
-  );
+function constrains(keyword: string, value: JsonValue): boolean {
+  if (!knowsKeyword(keyword)) return unreachableSecret({ [keyword]: value }) !== undefined;
+  // One example, as OpenAPI has it.
+  if (keyword === "examples") return Array.isArray(value);
+  // Of a property itself, as in the third draft: later ones have the list of its object.
+  if (keyword === "required") return typeof value !== "boolean";
+  // Written for another language: the image tries those itself.
+  if (keyword === "pattern") return typeof value !== "string" || isPattern(value);
+  if (keyword === "format") return typeof value !== "string" || knowsFormat(value);
+  return true;
 }
 
-/** Patterns are written for another language: the image tries one that cannot be read here. */
 function isPattern(text: string): boolean {
   try {
     return new RegExp(text, "u") instanceof RegExp;

@@ -80,14 +80,24 @@ export function compileLater(schema: object): (document: JsonValue) => readonly 
 export const metaschema = "https://json-schema.org/draft/2020-12/schema";
 let schemaValidator: Ajv2020 | undefined;
 
+function ownValidator(): Ajv2020 {
+  schemaValidator ??= createValidator();
+  return schemaValidator;
+}
+
+/** Whether a schema may have this keyword. */
+export const knowsKeyword = (name: string): boolean => ownValidator().getKeyword(name) !== false;
+
+/** Whether a schema may ask for texts of this format. */
+export const knowsFormat = (name: string): boolean => Object.hasOwn(ownValidator().formats, name);
+
 /** @throws Error when it is no JSON Schema (2020-12) */
 function requireSchema(schema: object): void {
   const { $schema = metaschema } = schema as { readonly $schema?: unknown };
   const validate = $schema === metaschema ? compiledAhead[metaschema] : undefined;
-  if (!validate) schemaValidator ??= createValidator();
-  const isSchema = validate ? validate(schema) : schemaValidator?.validateSchema(schema);
+  const isSchema = validate ? validate(schema) : ownValidator().validateSchema(schema);
   if (isSchema === true) return;
-  const [fault] = (validate ?? schemaValidator)?.errors ?? [];
+  const [fault] = (validate ?? ownValidator()).errors ?? [];
   throw new Error("it is no JSON Schema", { cause: fault?.instancePath });
 }
 
