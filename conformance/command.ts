@@ -12,6 +12,7 @@ import {
   UsageError,
   wholeNumber,
 } from "svc-connectors/host";
+import { runsAtOnce } from "./contract/kit.ts";
 import type { ConformanceReport } from "./contract/report.ts";
 import { type Profile, profiles } from "./contract/rule.ts";
 import { UnusableError } from "./contract/unusable.ts";
@@ -101,6 +102,7 @@ async function tryRules(
       rules: options.rules ?? [],
       seed: options.seed ?? 1,
       isExhaustive: options.exhaustive === true,
+      processes: runsAtOnce,
       budgetMs: budgetFor(connector, options),
       network: await loadNetworkSettings(terminal.cwd, options.settings),
       command: commandOf(connector, options),

@@ -9,6 +9,7 @@ import { countRunsOf } from "../contract/run-count.ts";
 import type { Waiver } from "../contract/settings.ts";
 import type { TargetDocument } from "../contract/target.ts";
 import { countResults, durationText } from "../report/results.ts";
+import { families } from "./families.ts";
 import { applyWaivers } from "./waivers.ts";
 import { byYield } from "./yields.ts";
 
@@ -42,9 +43,19 @@ export interface Budget {
   readonly effort: number;
 }
 
+/** Tries one rule after another beside the lab. */
+export interface Lane {
+  /** Grows with every run. */
+  readonly runCount: number;
+  /** @throws Error when the rule could not be tried */
+  tryRule(id: string): Promise<RuleReport>;
+}
+
 export interface CertifyOptions<Subject> {
   readonly lab: Subject & TriedLab;
   readonly rules: readonly Rule<Subject>[];
+  /** Others that try some of the rules at the same time. Default none. */
+  readonly lanes?: readonly Lane[] | undefined;
   readonly profiles: readonly Profile[];
   readonly waivers: readonly Waiver[];
   readonly kitVersion: string;
@@ -69,25 +80,31 @@ export interface CertifyOptions<Subject> {
 export async function certify<Subject>(
   options: CertifyOptions<Subject>,
 ): Promise<ConformanceReport> {
-  const { lab, rules, profiles, kitVersion, codeDigest, startedAt } = options;
+  const { lab, rules, profiles, kitVersion, codeDigest, startedAt, budget, lanes = [] } = options;
   const startMs = performance.now();
   const reported = new Map<Rule<Subject>, RuleReport>();
-  const { budget } = options;
-  const waiting = budget ? rules.toSorted(byYield) : [...rules];
-  const tryNext = async () => {
-    for (let rule = waiting.shift(); rule; rule = waiting.shift()) {
-      if (options.signal?.aborted) return;
-      options.onStarted?.(rule);
-      const isLeftOut = budget !== undefined && budget.leftMs() <= 0;
-      const report = isLeftOut
-        ? leaveOut(rule, lab, budget, options.command)
-        : await tryRule(rule, lab, options.command);
-      if (options.signal?.aborted) return;
-      reported.set(rule, report);
-      options.onFinished?.(report);
-    }
+  const waiting = inGroups(options);
+  const tryNext = async (tryOne: (rule: Rule<Subject>) => Promise<RuleReport>) => {
+    for (let group = waiting.shift(); group; group = waiting.shift())
+      for (const rule of group) {
+        if (options.signal?.aborted) return;
+        options.onStarted?.(rule);
+        const isLeftOut = budget !== undefined && budget.leftMs() <= 0;
+        const report = isLeftOut
+          ? leaveOut(rule, lab, budget, options.command)
+          : await tryOne(rule);
+        if (options.signal?.aborted) return;
+        reported.set(rule, report);
+        options.onFinished?.(report);
+      }
   };
-  await Promise.all(Array.from({ length: lab.runsAtOnce ?? 1 }, tryNext));
+  const tryHere = (rule: Rule<Subject>) => tryRule(rule, lab, options.command);
+  const tryIn = (lane: Lane) => (rule: Rule<Subject>) =>
+    lane.tryRule(rule.id).catch((error) => notTried(rule, lab, options.command, error));
+  await Promise.all([
+    ...Array.from({ length: lab.runsAtOnce ?? 1 }, () => tryNext(tryHere)),
+    ...lanes.map((lane) => tryNext(tryIn(lane))),
+  ]);
   const tried = rules.flatMap((rule) => reported.get(rule) ?? []);
   const waived = applyWaivers(
     tried,
@@ -119,12 +136,22 @@ export async function certify<Subject>(
     ...(budget ? { budget: { ms: budget.ms, effort: budget.effort } } : {}),
     startedAt,
     durationMs: Math.round(performance.now() - startMs),
-    runCount: lab.runCount,
+    runCount: lanes.reduce((sum, lane) => sum + lane.runCount, lab.runCount),
     counts,
     verdict: verdictOf(counts, remarks),
     remarks,
     rules: reports,
   };
+}
+
+/** Rules that are tried one after another, each group by one lane. */
+function inGroups<Subject>({
+  rules,
+  budget,
+  lanes = [],
+}: CertifyOptions<Subject>): (readonly Rule<Subject>[])[] {
+  if (budget) return rules.toSorted(byYield).map((rule) => [rule]);
+  return lanes.length > 0 ? families(rules) : rules.map((rule) => [rule]);
 }
 
 /** First problems that a report keeps; a sweep may find hundreds of one kind. */
@@ -182,7 +209,7 @@ export async function tryRule<Subject>(
       reason = "nothing was found to look at, so that a pass would mean nothing";
   } catch (error) {
     result = "error";
-    reason = `the kit failed while it tried this rule: ${error instanceof Error ? error.message : String(error)}`;
+    reason = kitFailure(error);
   } finally {
     clearInterval(staying);
   }
@@ -205,6 +232,9 @@ export async function tryRule<Subject>(
   };
 }
 
+const kitFailure = (error: unknown) =>
+  `the kit failed while it tried this rule: ${error instanceof Error ? error.message : String(error)}`;
+
 /** The fields of a rule's report that do not depend on its result. */
 const describe = <Subject>(
   { id, level, profile, title, why, fix }: Rule<Subject>,
@@ -222,14 +252,24 @@ const leaveOut = <Subject>(
   command: string,
 ): RuleReport => ({
   ...describe(rule, lab, command),
+  ...nothing,
   result: "left-out",
   reason: `the budget of ${durationText(ms)} was spent on rules that find more in less time`,
-  subjectCount: 0,
-  subjects: [],
-  problems: [],
-  runCount: 0,
-  durationMs: 0,
 });
+
+const notTried = <Subject>(
+  rule: Rule<Subject>,
+  lab: TriedLab,
+  command: string,
+  error: unknown,
+): RuleReport => ({
+  ...describe(rule, lab, command),
+  ...nothing,
+  result: "error",
+  reason: kitFailure(error),
+});
+
+const nothing = { subjectCount: 0, subjects: [], problems: [], runCount: 0, durationMs: 0 };
 
 function resultOf(
   { level }: Pick<Rule, "level">,

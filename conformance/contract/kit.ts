@@ -2,10 +2,17 @@
  * How a conformance run is asked for, and the run that was opened; the same for sources and
  * destinations.
  */
+import { availableParallelism } from "node:os";
 import type { NetworkSettings } from "svc-connectors/host";
 import type { ConformanceReport, RuleReport } from "./report.ts";
 import type { Profile, Rule } from "./rule.ts";
 import type { ConformanceSettings } from "./settings.ts";
+
+/**
+ * Runs at a time, where each has a process of its own: one more than cores, since one of them
+ * starts or waits for a deadline. Four at most: more would wait for the kit itself.
+ */
+export const runsAtOnce = Math.min(availableParallelism() + 1, 4);
 
 export interface KitOptions {
   /** @see openSubject */
@@ -20,6 +27,11 @@ export interface KitOptions {
   readonly rules: readonly string[];
   readonly seed: number;
   readonly isExhaustive: boolean;
+  /**
+   * Processes in which `run` tries rules of a source that runs in the kit's own process, one run at
+   * a time; that one is the first of them. Default 1.
+   */
+  readonly processes?: number | undefined;
   /** Part of each sample of runs of a source that is taken. Default by the kind of subject. */
   readonly effort?: number | undefined;
   /**

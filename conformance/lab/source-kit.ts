@@ -10,6 +10,7 @@ import { UnusableError } from "../contract/unusable.ts";
 import { loadRecordings } from "../fixtures/load.ts";
 import { databaseKindOf, seedFileName, startDatabase } from "../target/database.ts";
 import { openSubject } from "../target/subject.ts";
+import { createKitProcess, type KitProcess } from "./kit-processes.ts";
 import { type OpenLab, openLab } from "./open-lab.ts";
 
 export interface OpenSourceKit extends OpenKit {
@@ -70,9 +71,11 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
       const { budgetMs } = options;
       const leftMs = () => (budgetMs ?? 0) - (performance.now() - startMs);
       if (budgetMs !== undefined) await planBudget(lab, chosen, leftMs);
+      await using processes = openProcesses(options, lab, chosen.length);
       return await certify({
         lab,
         rules: chosen,
+        lanes: processes.all,
         profiles: options.profiles,
         waivers: settings.waivers,
         kitVersion: packageVersion,
@@ -86,6 +89,25 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
       });
     },
     [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}
+
+/** A process takes as long to start as this many rules. */
+const rulesOfAProcess = 20;
+
+/** Those beside this one. A database is one, and rules change what it holds. */
+function openProcesses(options: KitOptions, lab: OpenLab, ruleCount: number) {
+  const { processes = 1 } = options;
+  const isOne = lab.database !== undefined || !lab.can("inside");
+  const count = isOne ? 1 : Math.min(processes, Math.ceil(ruleCount / rulesOfAProcess));
+  const all: readonly KitProcess[] = Array.from({ length: count - 1 }, () =>
+    createKitProcess({ ...options, effort: lab.effort }),
+  );
+  return {
+    all,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));
+    },
   };
 }
 

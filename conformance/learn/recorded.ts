@@ -13,11 +13,21 @@ export interface RecordedAnswers {
   find(request: ProviderRequest): Answer | undefined;
 }
 
+type ByPath = ReadonlyMap<string, readonly RecordedExchange[]>;
+
+/** Every run has a provider of its own; what was recorded is the same for all. */
+const groupings = new WeakMap<readonly RecordedExchange[], ByPath>();
+
+function groupByPath(exchanges: readonly RecordedExchange[]): ByPath {
+  const known =
+    groupings.get(exchanges) ??
+    Map.groupBy(exchanges, ({ method, url }) => `${method} ${url.origin}${url.pathname}`);
+  groupings.set(exchanges, known);
+  return known;
+}
+
 export function createRecordedAnswers(exchanges: readonly RecordedExchange[]): RecordedAnswers {
-  const byPath = Map.groupBy(
-    exchanges,
-    ({ method, url }) => `${method} ${url.origin}${url.pathname}`,
-  );
+  const byPath = groupByPath(exchanges);
   const givenCounts = new Map<RecordedExchange, number>();
 
   /** One recording's answers: another recording's are no continuation of them. Successes win. */

@@ -1,4 +1,4 @@
-import { messageEvidence, requestText, textEvidence } from "../contract/evidence.ts";
+import { messageEvidence, textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { contrast, firstDifference, firstLogDifference } from "../derive/sweeps/canonical-log.ts";
 import { recordedCommands, type SettledRun, settledRun } from "../derive/sweeps/environments.ts";
@@ -29,7 +29,7 @@ export default defineRule({
       if (isFailing && command.verb === "read") report.untried(`${name}: it fails`);
       else report.checked(name);
       for (const [at, other] of others.entries()) {
-        const asked = firstDifference(requestsOf(first), requestsOf(other));
+        const asked = firstDifference(first.asked, other.asked);
         if (asked) {
           report.fail(
             `${name}: runs 1 and ${at + 2} ask for different things at request ${asked.at + 1}: ${contrast(asked.lines)}.`,
@@ -51,8 +51,6 @@ export default defineRule({
     }
   },
 });
-
-const requestsOf = ({ observation }: SettledRun) => observation.exchanges.map(requestText);
 
 async function runSome(run: () => Promise<SettledRun>): Promise<SettledRun[]> {
   const runs: SettledRun[] = [];

@@ -80,7 +80,7 @@ async function lookAtPlaces(lab: Lab, report: Reporter, one: CommandCase): Promi
 }
 
 function differenceOf(one: SettledRun, other: SettledRun, shiftMs: number) {
-  const asked = firstDifference(urlsOf(one), urlsOf(other));
+  const asked = firstDifference(one.asked, other.asked);
   // A connector that asks for the last thirty days is given other rows when the clock has moved.
   if (
     asked &&
@@ -92,11 +92,6 @@ function differenceOf(one: SettledRun, other: SettledRun, shiftMs: number) {
   const found = firstLogDifference(one.log, other.log);
   return found && { what: `message ${found.at + 1} differs`, lines: found.lines };
 }
-
-const urlsOf = ({ observation }: SettledRun) =>
-  observation.exchanges.map(
-    ({ request }) => `${request.method} ${request.url.href} ${request.body}`,
-  );
 
 /** The same times with other offsets: the next read finds what it found before. */
 async function lookAtOffsets(lab: Lab, report: Reporter): Promise<void> {

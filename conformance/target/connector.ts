@@ -3,7 +3,6 @@
  * more of it can be watched.
  */
 import { readFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Egress, JsonObject, JsonValue } from "svc-connectors";
@@ -24,6 +23,7 @@ import {
   type TokenStore,
   writeErrors,
 } from "svc-connectors/host";
+import { runsAtOnce } from "../contract/kit.ts";
 import type { Command } from "../contract/observation.ts";
 import type { Ability, Ending, Target, TargetDocument, World } from "../contract/target.ts";
 import { freshSpec } from "./fresh-spec.ts";
@@ -31,12 +31,6 @@ import { openDocument } from "./manifest-document.ts";
 import { readSources } from "./sources.ts";
 import { standInFor } from "./stand-in.ts";
 import { watchSource } from "./watch-source.ts";
-
-/**
- * In sandboxed workers: one more than cores, since one of them starts or waits for a deadline. Four
- * at most: more would wait for the kit itself.
- */
-const runsAtOnce = Math.min(availableParallelism() + 1, 4);
 
 export interface ConnectorTargetOptions {
   readonly connector: ConnectorReference;

@@ -169,7 +169,7 @@ export const errorTable = {
     kind: "config",
     http: 422,
     message: "No trusted TLS connection could be made[: {reason}].",
-    fix: "Check that the server's certificate is valid for this host, or the SSL settings.",
+    fix: "Check that the server's certificate is valid for this host, or the SSL settings. An authority of your own is trusted when its file is named in svc's environment: NODE_EXTRA_CA_CERTS.",
   },
   TUNNEL_FAILED: {
     kind: "config",

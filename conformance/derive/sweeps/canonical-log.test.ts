@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { canonicalLog, contrast, firstDifference, firstLogDifference } from "./canonical-log.ts";
+import {
+  canonicalLog,
+  contrast,
+  firstDifference,
+  firstLogDifference,
+  inAnyOrder,
+  settledStates,
+} from "./canonical-log.ts";
 
 const minuteMs = 60_000;
 const windowAt = (fromMs: number) => ({ fromMs, toMs: fromMs + 10 * minuteMs });
@@ -37,6 +44,27 @@ test("JSON with blanks between its parts, as Python writes it, is compared as JS
   expect(
     firstLogDifference(log(today, one), log(tomorrow, other.replace("[1, 2]", "[1, 3]"))),
   ).toMatchObject({ at: 0 });
+});
+
+test("of a source that reads partitions at the same time, rows may come in any order, and only each stream's last state counts", () => {
+  const row = (id: string, at: number) =>
+    `{"type":"RECORD","record":{"emitted_at":${at},"stream":"members","data":{"id":"${id}"}}}`;
+  const state = (value: string) =>
+    `{"type":"STATE","state":{"stream":{"stream_descriptor":{"name":"members"},"stream_state":{"read":"${value}"}}}}`;
+  const settled = (window: typeof today, ...lines: string[]) => {
+    const messages = lines.map((line) => ({
+      ...{ message: JSON.parse(line), line },
+      ...{ requestCount: 0, atMs: 0 },
+    }));
+    return inAnyOrder(canonicalLog(settledStates({ messages }), window));
+  };
+  const [now, then] = [today.fromMs + 1_000, tomorrow.fromMs + 1_000];
+  const first = settled(today, ...[row("a", now), state("f1"), row("b", now + 1), state("f1 f2")]);
+  const other = (last: string, id = "a") =>
+    settled(tomorrow, ...[row("b", then), state("f2"), row(id, then + 9), state(last)]);
+  expect(firstLogDifference(first, other("f1 f2"))).toBeUndefined();
+  expect(firstLogDifference(first, other("f2"))).toBeDefined();
+  expect(firstLogDifference(first, other("f1 f2", "c"))).toBeDefined();
 });
 
 test("another time that differs is a difference, and one that stays the same is none, wherever the clock stands", () => {

@@ -1,4 +1,5 @@
 /** The message logs of runs, compared byte for byte: only what a clock says may differ. */
+import { canonicalize } from "svc-connectors/host";
 import type { Observation } from "../../contract/observation.ts";
 import { momentOf } from "../rows/moments.ts";
 
@@ -32,6 +33,32 @@ export const canonicalLog = (
   lines: messages.flatMap(({ message, line }) => (message.type === "LOG" ? [] : [line])),
   window,
 });
+
+/** The same for runs that give the same messages in another order. */
+export const inAnyOrder = ({ lines, window }: CanonicalLog): CanonicalLog => ({
+  lines: lines
+    .map((line) => [line.replaceAll(times, ""), line] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, line]) => line),
+  window,
+});
+
+/** Only the last state of each stream: those before say how far each of its partitions was. */
+export function settledStates({
+  messages,
+}: Pick<Observation, "messages">): Pick<Observation, "messages"> {
+  const last = new Map(
+    messages.flatMap(({ message }, at) =>
+      message.type === "STATE"
+        ? [[canonicalize(message.state.stream?.stream_descriptor ?? null), at] as const]
+        : [],
+    ),
+  );
+  const kept = new Set(last.values());
+  return {
+    messages: messages.filter(({ message }, at) => message.type !== "STATE" || kept.has(at)),
+  };
+}
 
 export interface LineDifference {
   readonly at: number;
