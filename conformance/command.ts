@@ -52,7 +52,7 @@ export const buildConformance: CommandBuilder = (command, terminal) => {
     )
     .option(
       "--target <KIND>",
-      "worker (sandboxed, default) or module (this process: quicker, sees more)",
+      "worker (sandboxed, default) or module (the kit's own processes: quicker, sees more)",
       oneOf("target", targetKinds),
     )
     .option("--report <FORM>", `${formNames.join(", ")}; default text`, oneOf("report", formNames))

@@ -35,9 +35,12 @@ async function conformance(image: string, cwd: string, rules: readonly string[])
  * or while the kit was wrong. One on the CDK takes seconds to start.
  */
 const met: Readonly<Record<string, readonly string[]>> = {
-  cdk: ["CHECK-02", "READ-01", "READ-04", "SCHEMA-02", "STATE-02"],
+  cdk: [
+    ...["CHECK-02", "READ-01", "READ-04", "SCHEMA-02", "STATE-02", "STATE-08", "STATE-09"],
+    ...["DET-02", "LEAK-10"],
+  ],
   node: ["CHECK-02", "CHECK-04", "READ-01", "READ-04", "READ-06", "SPEC-04", "SCHEMA-06"],
-  go: ["CHECK-02", "CHECK-04", "READ-01", "READ-04", "READ-06", "SPEC-04", "AUTH-06"],
+  go: ["CHECK-02", "CHECK-04", "READ-01", "READ-04", "READ-06", "SPEC-04", "AUTH-06", "RETRY-05"],
 };
 const ofPages = ["PAGE-01", "PAGE-07", "CANCEL-03"];
 
@@ -66,21 +69,23 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     ]);
   }, 600_000);
 
-  test("a source in Python that logs its token in base64 and loses the last page is found out on both", async () => {
-    const report = await conformance("leaky", folder(""), ["LEAK-02", "READ-04"]);
+  test("a source in Python that logs its token in base64, loses the last page and goes on when it is told to end is found out on each", async () => {
+    const report = await conformance("leaky", folder(""), ["LEAK-02", "READ-04", "CANCEL-03"]);
     const sentences = report.rules
       .flatMap(({ problems }) => problems.map(({ sentence }) => sentence))
       .join("\n");
     expect(report.verdict).toBe("failed");
     expect(sentences).toMatch(/config api_token" stands as base64/);
     expect(sentences).toMatch(/6 records of notes came, 7 were recorded/);
+    expect(sentences).toMatch(/more requests were sent after the cancel/);
   }, 600_000);
 
   test("the same source without them meets those rules", async () => {
-    const report = await conformance("reference", folder(""), ["LEAK-02", "READ-04"]);
+    const report = await conformance("reference", folder(""), ["LEAK-02", "READ-04", "CANCEL-03"]);
     expect(report.rules.map(({ id, result }) => [id, result])).toEqual([
       ["READ-04", "pass"],
       ["LEAK-02", "pass"],
+      ["CANCEL-03", "pass"],
     ]);
   }, 600_000);
 

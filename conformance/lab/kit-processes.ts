@@ -36,7 +36,7 @@ export function createKitProcess({
   /** Of processes that have ended, and of the one that is there. */
   let [earlierRuns, runs] = [0, 0];
   const start = (): ChildProcess => {
-    // What a connector prints past its run is no part of the report, which goes to standard output.
+    // The report goes to standard output: nothing that a connector prints past its run.
     const started = fork(script, [], { execArgv: flags, stdio: ["ignore", 2, 2, "ipc"] });
     started.send({ options } satisfies KitProcessCommand);
     started.once("exit", () => {

@@ -44,7 +44,7 @@ test("a connector whose spec admits an empty secret may refuse it all the same",
     fail: (sentence: string) => void found.push(sentence),
   };
   await rule.run(
-    { canaries: [], once: async () => runs } as unknown as Lab,
+    { canaries: [], target: { kind: "worker" }, once: async () => runs } as unknown as Lab,
     report as unknown as Reporter,
   );
   expect(found).toEqual([expect.stringMatching(/^a: the run failed/)]);
@@ -71,7 +71,7 @@ test("the moment of a row is no difference, as Python writes it neither", async 
     fail: (sentence: string) => void found.push(sentence),
   };
   await rule.run(
-    { canaries: [], once: async () => runs } as unknown as Lab,
+    { canaries: [], target: { kind: "worker" }, once: async () => runs } as unknown as Lab,
     report as unknown as Reporter,
   );
   expect(found).toEqual(["other: a message is another one than with another secret."]);

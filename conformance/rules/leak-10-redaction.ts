@@ -3,6 +3,7 @@ import type { Observation, ObservedMessage } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { createLeakSearch, type LeakSearch } from "../derive/leaks/leaks.ts";
 import { isDebug } from "../derive/leaks/sinks.ts";
+import { settledStates } from "../derive/sweeps/canonical-log.ts";
 import { isRefusal } from "../derive/sweeps/refusals.ts";
 import { noSecrets } from "./leak-01-secret-verbatim.ts";
 import { type PlainSecretRun, plainSecretRuns } from "./leak-10.plain-secrets.ts";
@@ -28,7 +29,8 @@ export default defineRule({
       // No secret at all may be refused, whatever the spec says: that is CHECK-03's.
       if (run.secret === "" && isRefusal(run.observation)) continue;
       report.checked(run.name);
-      compare(run, search, report.fail);
+      // A source of Airbyte's CDK reads several partitions at a time, in any order.
+      compare(run, search, report.fail, lab.target.kind !== "container");
     }
   },
 });
@@ -37,9 +39,13 @@ function compare(
   { name, normal, observation }: PlainSecretRun,
   search: LeakSearch,
   fail: (sentence: string, ...evidence: ReturnType<typeof messageEvidence>[]) => void,
+  isOrdered: boolean,
 ): void {
-  const before = comparableMessages(normal);
-  const after = comparableMessages(observation);
+  const [before, after] = [normal, observation].map((one) =>
+    isOrdered
+      ? comparableMessages(one, one.messages)
+      : comparableMessages(one, settledStates(one).messages).sort(byText),
+  ) as [ComparableMessage[], ComparableMessage[]];
   if (observation.outcome.status !== normal.outcome.status) {
     const [failure] = observation.outcome.failures;
     fail(
@@ -69,8 +75,17 @@ interface ComparableMessage {
   readonly text: string;
 }
 
-function comparableMessages({ messages }: Observation): ComparableMessage[] {
-  return messages.flatMap(({ message, line }: ObservedMessage, index) => {
+const byText = (one: ComparableMessage, other: ComparableMessage) =>
+  one.text < other.text ? -1 : 1;
+
+/** @param compared those of the run that count */
+function comparableMessages(
+  { messages }: Observation,
+  compared: readonly ObservedMessage[],
+): ComparableMessage[] {
+  return compared.flatMap((one) => {
+    const { message, line } = one;
+    const index = messages.indexOf(one);
     if (message.type === "LOG" && isDebug(message.log.level)) return [];
     const text = line.replace(/"emitted_at"\s*:\s*[\d.]+\s*,?/, "");
     return [{ index, line, text: message.type === "RECORD" ? text : text.replaceAll(/\d+/g, "#") }];

@@ -1,5 +1,5 @@
 /** JSON Schemas as a validator reads them: strictly, in the draft that they name. */
-import { Ajv } from "ajv";
+import { Ajv, type ValidateFunction } from "ajv";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formatsPlugin from "ajv-formats";
@@ -47,11 +47,13 @@ export function compileSchema(schema: JsonObject): CompiledSchema {
   );
   if (!ajv || ajv instanceof Error)
     throw ajv ?? new Error("it names a draft of JSON Schema that is not known");
+  const compiled = new Map<string, ValidateFunction>();
+  const validatorAt = (pointer: string): ValidateFunction =>
+    ajv.compile({ $ref: `${root}#${pointer.split("/").map(encodeURIComponent).join("/")}` });
   return {
     fault(value, pointer = "") {
-      const validate = ajv.compile({
-        $ref: `${root}#${pointer.split("/").map(encodeURIComponent).join("/")}`,
-      });
+      const validate = compiled.get(pointer) ?? validatorAt(pointer);
+      compiled.set(pointer, validate);
       if (validate(value)) return undefined;
       const error = validate.errors?.[0];
       return `${error?.instancePath ?? ""} ${error?.message ?? "is not valid"}`.trim();
