@@ -1,17 +1,13 @@
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
-import type { Lab, StreamFacts } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { cursorColumn } from "../derive/rows/cursors.ts";
-import { describeDifference, outputRows } from "../derive/rows/rows.ts";
+import { describeDifference } from "../derive/rows/rows.ts";
+import { incrementalStreams, noIncrementalStream, stateText } from "../derive/sweeps/reads.ts";
 import {
-  finalState,
-  incrementalStreams,
-  noIncrementalStream,
-  stateText,
-  undisturbed,
-} from "../derive/sweeps/reads.ts";
-import { timedLeaves } from "../derive/sweeps/states.ts";
-import { canChange, changesWhileReading, readWhileChanging } from "./state-11.moving-provider.ts";
+  canChange,
+  changesWhileReading,
+  datedColumn,
+  readWhileChanging,
+} from "./state-11.moving-provider.ts";
 
 export default defineRule({
   id: "STATE-11",
@@ -58,21 +54,3 @@ export default defineRule({
     }
   },
 });
-
-/**
- * Position tokens of a provider see changes by other means than the rows' times. How it filters is
- * learned from a read that resumes.
- */
-async function datedColumn(lab: Lab, stream: StreamFacts) {
-  if (!stream.resumed) return undefined;
-  const column = await cursorColumn(lab, stream);
-  const whole = await undisturbed(lab, stream);
-  const cursors = outputRows(whole.messages, stream).map(
-    ({ data }) => data[stream.cursorField ?? ""],
-  );
-  return column &&
-    changesWhileReading.some((change) => canChange(column, change)) &&
-    timedLeaves(finalState(whole, stream), cursors).length > 0
-    ? column
-    : undefined;
-}

@@ -1,18 +1,20 @@
 /** A provider whose rows change and whose clock goes on while a connector reads. */
-import type { Lab } from "../contract/lab.ts";
+import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Listing } from "../contract/learned.ts";
 import type { Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import {
   type CursorColumn,
   changeRows,
+  cursorColumn,
   cursorOf,
   inOrder,
   withCursor,
 } from "../derive/rows/cursors.ts";
 import { latest, momentOf, writeLike } from "../derive/rows/moments.ts";
 import { compareRows, type Difference, type OutputRow, outputRows } from "../derive/rows/rows.ts";
-import { finalState, isBeyondRecordings, readFrom } from "../derive/sweeps/reads.ts";
+import { finalState, isBeyondRecordings, readFrom, undisturbed } from "../derive/sweeps/reads.ts";
+import { timedLeaves } from "../derive/sweeps/states.ts";
 
 /** How long the provider makes the first read wait, so that its clock moves. */
 const waitSeconds = 60;
@@ -54,6 +56,24 @@ export function canChange(column: CursorColumn, { other }: Change): boolean {
   return other?.of === "parent" ? column.listings.length > 1 : column.pageCount > 1;
 }
 
+/**
+ * Position tokens of a provider see changes by other means than the rows' times. How it filters is
+ * learned from a read that resumes.
+ */
+export async function datedColumn(lab: Lab, stream: StreamFacts) {
+  if (!stream.resumed) return undefined;
+  const column = await cursorColumn(lab, stream);
+  const whole = await undisturbed(lab, stream);
+  const cursors = outputRows(whole.messages, stream).map(
+    ({ data }) => data[stream.cursorField ?? ""],
+  );
+  return column &&
+    changesWhileReading.some((change) => canChange(column, change)) &&
+    timedLeaves(finalState(whole, stream), cursors).length > 0
+    ? column
+    : undefined;
+}
+
 export interface MovingRead {
   readonly first: Observation;
   readonly next: Observation;
@@ -62,7 +82,7 @@ export interface MovingRead {
 }
 
 /** A row of a listing by its number, and the cursor value that it gets. */
-interface Changed {
+export interface Changed {
   readonly listing: Listing;
   readonly at: number;
   readonly value: unknown;
@@ -106,7 +126,7 @@ export async function readWhileChanging(
   return { first, next, state, difference: compareRows(expected, read) };
 }
 
-function changedRows(
+export function changedRows(
   lab: Lab,
   column: CursorColumn,
   { afterMs, other }: Change,
@@ -125,7 +145,7 @@ function changedRows(
 }
 
 /** `isDue`: whether a row has changed by now. */
-const changing = (
+export const changing = (
   column: CursorColumn,
   changed: readonly Changed[],
   isDue: (row: Changed) => boolean,

@@ -7,6 +7,9 @@ testRule(rule, {
     "state-15-snapshot-of-folders":
       /a read is cut off, a row of .*folders comes.*gives them: .*rows? missing/,
     "state-15-place-by-count": /the first row is deleted in GET .*notes.*1 row is missing/,
+    "state-15-bound-of-the-resumed-run":
+      /a row that was read changes, and one of a later parent changes later still/,
+    "state-15-time-of-the-resumed-run": /a row that was read changes, .*1 row missing/,
     "state-15-folders-by-index": /the parent at its place is deleted in GET .*folders.*missing/,
   },
 });

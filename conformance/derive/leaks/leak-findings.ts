@@ -51,7 +51,7 @@ export function searchedRuns(lab: Lab): Promise<readonly SearchedRun[]> {
         name,
         observation,
         sinks: [
-          ...sinksOf(observation),
+          ...sinksIn(lab, observation),
           ...sinksOfGiven(observation.given.filter(isChosen)),
           ...left,
         ],
@@ -66,7 +66,7 @@ export function searchedRuns(lab: Lab): Promise<readonly SearchedRun[]> {
       ({ name, observation }): SearchedRun => ({
         name,
         observation,
-        sinks: sinksOf(observation),
+        sinks: sinksIn(lab, observation),
         isDisturbed: isDisturbed(observation),
         isTalkative: false,
         isFiltered,
@@ -75,6 +75,12 @@ export function searchedRuns(lab: Lab): Promise<readonly SearchedRun[]> {
     );
     return [...own, ...others];
   });
+}
+
+/** A container that is killed cannot clear up, and its files end with it. */
+function sinksIn({ target }: Lab, observation: Observation): SinkText[] {
+  const isKilled = target.kind === "container" && observation.isStopped;
+  return sinksOf(observation).filter(({ kind }) => !isKilled || kind !== "artefact");
 }
 
 const isDisturbed = ({ isStopped, cancelledAt, outcome }: Observation) =>
