@@ -1,10 +1,18 @@
 import { canonicalize } from "svc-connectors/host";
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
-import { defineRule } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { describeDifference } from "../derive/rows/rows.ts";
 import { crashSweep } from "../derive/sweeps/crashes.ts";
-import { finalState, resumableStreams, undisturbed } from "../derive/sweeps/reads.ts";
+import {
+  finalState,
+  incrementalStreams,
+  resumableStreams,
+  undisturbed,
+} from "../derive/sweeps/reads.ts";
+import { crashesInLongRead, type LongReadCrash } from "./state-01.long-read.ts";
 import { repeatedBeyondCursors } from "./state-01.repeated-rows.ts";
+
+const sampledStreams = 6;
 
 export default defineRule({
   id: "STATE-01",
@@ -22,6 +30,8 @@ export default defineRule({
     const crashes = await crashSweep(lab);
     if (crashes.length === 0)
       report.untried("every read that could be resumed fails, also when nothing cuts it off");
+    for (const stream of lab.sample(incrementalStreams(lab), sampledStreams))
+      for (const crash of await crashesInLongRead(lab, stream)) reportLongRead(report, crash);
     for (const crash of crashes) {
       if (!crash.isAnswered) {
         report.untried(`${crash.name}: the resumed read asks for what was not recorded`);
@@ -60,3 +70,20 @@ export default defineRule({
     }
   },
 });
+
+function reportLongRead(report: Reporter, crash: LongReadCrash | string): void {
+  if (typeof crash === "string") {
+    report.untried(crash);
+    return;
+  }
+  const { name, first, resumed, state, difference } = crash;
+  report.checked(name);
+  const { missing, changed } = difference;
+  if (missing.length + changed.length === 0) return;
+  report.fail(
+    `${name}: resumed from ${JSON.stringify(state)}, the run ends with ${describeDifference({ missing, changed, extra: [] })}.`,
+    messageEvidence("Until the crash", first, [first.messages.length - 1]),
+    exchangeEvidence("Last requests until the crash", first.exchanges.slice(-2)),
+    exchangeEvidence("First requests of the resumed read", resumed.exchanges.slice(0, 2)),
+  );
+}

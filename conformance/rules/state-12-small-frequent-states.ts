@@ -12,7 +12,7 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { readParameters } from "../learn/parameters.ts";
-import { readForgotten, readLong } from "./state-12.long-reads.ts";
+import { maxPages, pagesRead, readForgotten, readLong } from "./state-12.long-reads.ts";
 
 /**
  * A sync of 6,000 streams keeps all their states together: half of what document stores take for
@@ -20,10 +20,7 @@ import { readForgotten, readLong } from "./state-12.long-reads.ts";
  */
 const streamCount = 6_000;
 const maxStatesBytes = 8 * 1024 * 1024;
-/** A read that goes on for longer without a checkpoint loses too much when it is cut off. */
-const maxPages = 100;
 const maxRows = 10_000;
-const pagesRead = maxPages + 10;
 
 export default defineRule({
   id: "STATE-12",
@@ -112,13 +109,14 @@ function inexactNumbers(line: string): string[] {
 
 async function lookAtLongRead(lab: Lab, report: Reporter, column: CursorColumn): Promise<void> {
   const { stream, listing } = column;
-  const observation = await readLong(lab, column, pagesRead, false);
-  if (!observation) return;
+  const observation = await readLong(lab, column, false);
+  if (!observation)
+    return report.untried(`${stream.label}: a read of ${pagesRead} pages does not come to its end`);
   report.checked(`${stream.label}: a read of ${pagesRead} pages`);
   lookAtStates(lab, report, stream, observation);
   if (longestGap(observation, column).pages <= maxPages) return;
   // Checkpoints by number of rows show only where the pages are large.
-  const wide = (await readLong(lab, column, pagesRead, true)) ?? observation;
+  const wide = (await readLong(lab, column, true)) ?? observation;
   const { pages, rows, windows } = longestGap(wide, column);
   if (pages <= maxPages) return;
   if (listing.filter?.upper && windows === 1)

@@ -1,6 +1,6 @@
 /** Listings of many pages, and reads from positions that the provider has forgotten. */
 import type { JsonObject, JsonValue } from "svc-connectors";
-import type { Lab } from "../contract/lab.ts";
+import type { Lab, RunOptions } from "../contract/lab.ts";
 import type { Answer, Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import {
@@ -17,41 +17,69 @@ import { readFrom, undisturbed } from "../derive/sweeps/reads.ts";
 import { leavesOfState } from "../derive/sweeps/states.ts";
 
 /**
- * The provider makes the read wait this long in its middle, so that checkpoints by time are due.
+ * The provider makes the read wait for a minute, once in so many requests, so that checkpoints by
+ * time are due. Longer waits end a run.
  */
-const waitSeconds = 600;
+const waitSeconds = 60;
+const requestsPerWait = 12;
 /** Pages are made no larger than this. */
 const maxPageSize = 200;
 
+/** A state is expected after so many pages. */
+export const maxPages = 100;
+/** Long enough for one. */
+export const pagesRead = maxPages + 10;
+
 /**
- * A read of so many pages, each row with a key and a cursor value of its own. `isWide`: with the
- * largest pages that the connector's settings allow. Undefined when it asks for fewer pages than
- * that, or fails.
+ * A read of {@link pagesRead} pages, each row with a key and a cursor value of its own. `isWide`:
+ * with the largest pages that the connector's settings allow. Undefined when it asks for fewer
+ * pages than that, or fails.
  */
 export async function readLong(
   lab: Lab,
   column: CursorColumn,
-  pageCount: number,
   isWide: boolean,
 ): Promise<Observation | undefined> {
+  const observation = await longReads(lab, column, isWide)();
+  return isLong(lab, column, observation) ? observation : undefined;
+}
+
+/** Whether a read from the beginning was one, and succeeded. */
+export function isLong(
+  lab: Lab,
+  { listing }: CursorColumn,
+  { exchanges, outcome }: Observation,
+): boolean {
+  const asked = exchanges.filter(
+    ({ request, answer }) => answer?.status === 200 && lab.learned.listingOf(request) === listing,
+  );
+  return asked.length >= pagesRead && outcome.status === "succeeded";
+}
+
+/** Reads of one provider with so many pages, from the beginning or from a state. */
+export function longReads(
+  lab: Lab,
+  column: CursorColumn,
+  isWide: boolean,
+): (state?: JsonValue, runOptions?: RunOptions) => Promise<Observation> {
   const { listing, stream } = column;
   const setting = isWide ? pageSizeSetting(lab, listing.pageSize) : undefined;
   const size = setting?.size ?? listing.pageSize;
-  const rows = manyRows(column, pageCount * size);
+  const rows = manyRows(column, pagesRead * size);
   const provider = lab.learned.provider({
     ...changeRows(column, (own, one) => (one === listing ? rows : own)),
   });
-  const command = lab.readCommand([stream], {
-    syncMode: "incremental",
-    ...(setting ? { config: { ...lab.config, [setting.name]: size } } : {}),
-  });
-  const observation = await lab.run(command, {
-    provider: lab.can("clock") ? waitingOnce(lab, provider, Math.floor(pageCount / 2)) : provider,
-  });
-  const asked = observation.exchanges.filter(
-    ({ request, answer }) => answer?.status === 200 && lab.learned.listingOf(request) === listing,
-  ).length;
-  return asked >= pageCount && observation.outcome.status === "succeeded" ? observation : undefined;
+  return (state, runOptions = {}) => {
+    const command = lab.readCommand([stream], {
+      syncMode: "incremental",
+      ...(setting ? { config: { ...lab.config, [setting.name]: size } } : {}),
+      ...(state === undefined ? {} : { state: { [stream.label]: state } }),
+    });
+    return lab.run(command, {
+      ...runOptions,
+      provider: lab.can("clock") ? waiting(lab, provider) : provider,
+    });
+  };
 }
 
 function manyRows(column: CursorColumn, count: number) {
@@ -98,10 +126,10 @@ function pageSizeSetting(
   return found && { name: found[0], size: Math.min(maxPageSize, Number(found[1].maximum)) };
 }
 
-function waitingOnce(lab: Lab, provider: Provider, at: number): Provider {
+function waiting(lab: Lab, provider: Provider): Provider {
   return {
     answer: (request) =>
-      request.index === at
+      request.index % requestsPerWait === requestsPerWait - 1
         ? {
             status: 429,
             headers: { "content-type": "application/json", "retry-after": String(waitSeconds) },

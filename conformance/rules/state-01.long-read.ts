@@ -1,0 +1,70 @@
+/**
+ * The crash in the middle of a read of many pages, for streams whose recorded reads are too short
+ * for a state on the way.
+ */
+import type { Lab, StreamFacts } from "../contract/lab.ts";
+import type { Observation } from "../contract/observation.ts";
+import { cursorColumn } from "../derive/rows/cursors.ts";
+import { compareRows, type Difference, outputRows, statesOf } from "../derive/rows/rows.ts";
+import { finalState, undisturbed } from "../derive/sweeps/reads.ts";
+import { isLong, longReads, pagesRead } from "./state-12.long-reads.ts";
+
+export interface LongReadCrash {
+  readonly name: string;
+  readonly first: Observation;
+  readonly resumed: Observation;
+  readonly state: ReturnType<typeof finalState>;
+  /** Rows of the whole read, against those until the state and of the resumed read. */
+  readonly difference: Difference;
+}
+
+/**
+ * Cut off in the middle, and after the last state before the end. A text says why nothing could be
+ * seen; empty where the crash sweep sees it.
+ */
+export async function crashesInLongRead(
+  lab: Lab,
+  stream: StreamFacts,
+): Promise<readonly (LongReadCrash | string)[]> {
+  if (statesOf(await undisturbed(lab, stream), stream.label).length > 1) return [];
+  const column = await cursorColumn(lab, stream);
+  if (!column || column.listing.paging.style === "single") return [];
+  const read = longReads(lab, column, false);
+  const whole = await read();
+  const name = `${stream.label}: a read of ${pagesRead} pages`;
+  if (!isLong(lab, column, whole)) return [`${name} does not come to its end`];
+  const states = statesOf(whole, stream.label).slice(0, -1);
+  if (states.length === 0) return [`${name} writes no state before its end`];
+  const cuts = new Set([states[states.length >> 1], states.at(-1)]);
+  const crashes: (LongReadCrash | string)[] = [];
+  for (const cut of cuts)
+    crashes.push(
+      await crash(read, whole, stream, {
+        name: `${name}, crash after message ${(cut?.index ?? 0) + 1}`,
+        stopAfter: (cut?.index ?? 0) + 1,
+      }),
+    );
+  return crashes;
+}
+
+async function crash(
+  read: ReturnType<typeof longReads>,
+  whole: Observation,
+  stream: StreamFacts,
+  { name, stopAfter }: { readonly name: string; readonly stopAfter: number },
+): Promise<LongReadCrash | string> {
+  const first = await read(undefined, { stopAfter });
+  const state = finalState(first, stream);
+  if (!first.isStopped || state === undefined) return `${name}: it is not cut off`;
+  const resumed = await read(state);
+  const isRecorded = resumed.exchanges.every(({ unmatched }) => unmatched === undefined);
+  if (resumed.outcome.status !== "succeeded" || !isRecorded)
+    return `${name}: what resumes it fails, or asks for what was not recorded`;
+  const last = statesOf(first, stream.label).at(-1)?.index ?? 0;
+  const given = [
+    ...outputRows(first.messages.slice(0, last), stream),
+    ...outputRows(resumed.messages, stream),
+  ];
+  const difference = compareRows(outputRows(whole.messages, stream), given);
+  return { name, first, resumed, state, difference };
+}
