@@ -44,9 +44,13 @@ const shared = {
   },
 };
 
+/** What is polled for comes when it has come: on a busy machine that is no failure. */
+const patient = { poll: { timeout: 180_000 } };
+
 /** Files of one project share processes, and what they have loaded. */
 const inProcess = {
   setupFiles: ["./tests/setup.ts"],
+  expect: patient,
   isolate: false,
   // One more than cores: rules that wait for a deadline leave theirs to another.
   maxWorkers: cores + 1,
@@ -61,6 +65,7 @@ const inProcess = {
  */
 const onServers = {
   setupFiles: ["./tests/setup.ts"],
+  expect: patient,
   isolate: false,
   maxWorkers: cores + choose({ quick: 3, whole: 6 }),
   sequence: { groupOrder: 1 },
