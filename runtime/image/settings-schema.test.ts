@@ -30,6 +30,8 @@ describe("settings of an image are held to, though their schema", () => {
       {
         ...withSetting({ type: "array", items: { ...text, airbyte_hidden: true } }),
         $defs: { day: { ...text, example: "2026-01-01" } },
+        propertyNames: { ...text, title_i18n: {} },
+        dependentSchemas: { setting: { help: "with a token", required: ["token"] } },
       },
     ],
   ])("%s", (_, schema) => {
@@ -38,6 +40,15 @@ describe("settings of an image are held to, though their schema", () => {
     expect(check({ token: "a" })).toEqual([]);
     expect(check({ token: 1 })).toEqual([{ path: "token", problem: "must be string" }]);
   });
+});
+
+test("what a user reads of a setting, and what is data, stays as it is", () => {
+  const choice = {
+    ...{ type: "object", title: "A choice", description: "One of them.", examples: [{ ui: 1 }] },
+    ...{ default: { example: 1 }, enum: [{ "x-a": 1 }], order: 1, readOnly: true },
+  };
+  const schema = { ...withSetting(choice), dependentRequired: { help: ["token"] } };
+  expect(settingsSchema(schema)).toEqual(schema);
 });
 
 test("settings may have the names of keywords that are left out", () => {

@@ -4,13 +4,9 @@
  * every connector's settings are held to, by leaving out what says nothing.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.ts";
+import { dataKeywords, namedSchemas } from "../spec/schema-budget.ts";
 import { unreachableSecret } from "../spec/secret-fields.ts";
 import { knowsFormat, knowsKeyword } from "../spec/validation.ts";
-
-/** Keywords whose value is a schema, a list of schemas, or schemas by name. */
-const ofOne = new Set(["items", "not", "if", "then", "else", "additionalProperties", "contains"]);
-const ofMany = new Set(["oneOf", "anyOf", "allOf"]);
-const ofNamed = new Set(["properties", "patternProperties", "$defs", "definitions"]);
 
 /**
  * Without its draft, and without what does not constrain. A secret that stands where none is looked
@@ -30,12 +26,13 @@ function constraints(schema: JsonObject): JsonObject {
   );
 }
 
+/** The schemas under a keyword, and what is data as it is. */
 function below(keyword: string, value: JsonValue): JsonValue {
-  if (ofOne.has(keyword)) return part(value);
-  if (ofMany.has(keyword) && Array.isArray(value)) return value.map(part);
-  if (ofNamed.has(keyword) && isJsonObject(value))
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, part(one)]));
-  return value;
+  if (dataKeywords.has(keyword) || keyword === "dependentRequired") return value;
+  if (Array.isArray(value)) return value.map(part);
+  return namedSchemas.has(keyword) && isJsonObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, part(one)]))
+    : part(value);
 }
 
 const part = (value: JsonValue): JsonValue => (isJsonObject(value) ? constraints(value) : value);

@@ -3,9 +3,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.
 import { measureJson } from "../wire/bounded-json.ts";
 
 /** Keywords under which data stands, and no schemas. */
-const dataKeywords = new Set(["default", "examples", "const", "enum", "required", "type"]);
+export const dataKeywords: ReadonlySet<string> = new Set([
+  ...["default", "examples", "const", "enum", "required", "type"],
+]);
 /** Keywords under which schemas stand by names of others' choice. */
-const namedSchemas = new Set([
+export const namedSchemas: ReadonlySet<string> = new Set([
   "properties",
   "patternProperties",
   "$defs",

@@ -85,8 +85,9 @@ function ownValidator(): Ajv2020 {
   return schemaValidator;
 }
 
-/** Whether a schema may have this keyword. */
-export const knowsKeyword = (name: string): boolean => ownValidator().getKeyword(name) !== false;
+/** Whether a schema may have this keyword: of those that only annotate, Ajv's getKeyword says no. */
+export const knowsKeyword = (name: string): boolean =>
+  Object.hasOwn(ownValidator().RULES.keywords, name);
 
 /** Whether a schema may ask for texts of this format. */
 export const knowsFormat = (name: string): boolean => Object.hasOwn(ownValidator().formats, name);

@@ -38,47 +38,11 @@ const maxCallers = 3;
  * undefined: none is known.
  */
 export function callerPlaces(): string | undefined {
-  const positions: string[] = [];
-  for (const site of callSites()) {
-    const address = site.getFileName() ?? "";
-    if (ownFile(address) !== undefined)
-      positions.push(`${address}:${site.getLineNumber()}:${site.getColumnNumber()}`);
-    if (positions.length === maxCallers) break;
-  }
-  const key = positions.join(" ");
-  const known = knownPlaces.get(key);
-  if (known !== undefined) return known || undefined;
-  const places = writtenPlaces();
-  if (knownPlaces.size < maxKnownPlaces) knownPlaces.set(key, places);
-  return places || undefined;
-}
-
-/** Places by the positions of their frames: a connector asks from the same few again and again. */
-const knownPlaces = new Map<string, string>();
-const maxKnownPlaces = 1_000;
-
-/** As the stack has them as text, where a test runner has mapped them to sources; "" is none. */
-function writtenPlaces(): string {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = maxFrames;
   const places = [...ownPlaces(new Error())].slice(0, maxCallers);
   Error.stackTraceLimit = stackTraceLimit;
-  return places.map(({ file, line }) => `${file}:${line}`).join(" ← ");
-}
-
-/** The frames as V8 has them: to write them as text takes far longer. */
-function callSites(): readonly NodeJS.CallSite[] {
-  const { prepareStackTrace, stackTraceLimit } = Error;
-  const holder: { stack?: readonly NodeJS.CallSite[] } = {};
-  try {
-    Error.stackTraceLimit = maxFrames;
-    Error.prepareStackTrace = (_error, sites) => sites;
-    Error.captureStackTrace(holder, callerPlaces);
-    return holder.stack ?? [];
-  } finally {
-    Error.prepareStackTrace = prepareStackTrace;
-    Error.stackTraceLimit = stackTraceLimit;
-  }
+  return places.map(({ file, line }) => `${file}:${line}`).join(" ← ") || undefined;
 }
 
 /** Names what the permission model refused, in words of ours. */
@@ -128,16 +92,9 @@ function* ownPlaces(error: Error): Generator<Place, undefined> {
   for (const match of stack
     .slice(0, 10_000)
     .matchAll(/(?:\(|at |async )((?:file:\/\/)?\/[^\s():?]+)(?:\?\w+=\w*)?:(\d+):\d+/g)) {
-    const file = ownFile(match[1] ?? "");
-    if (file !== undefined) yield { file, line: Number(match[2]) };
+    const path = (match[1] ?? "").replace(/^file:\/\//, "");
+    if (path.includes("/node_modules/") || path.startsWith(runtimeFolder)) continue;
+    const file = path.slice(path.lastIndexOf("/") + 1);
+    if (/^[\w.-]{1,60}$/.test(file)) yield { file, line: Number(match[2]) };
   }
-}
-
-/** The name of a file of the connector; undefined for Node's, dependencies' and the runtime's. */
-function ownFile(address: string): string | undefined {
-  const path = address.replace(/^file:\/\//, "").replace(/\?.*$/, "");
-  if (!path.startsWith("/") || path.includes("/node_modules/") || path.startsWith(runtimeFolder))
-    return undefined;
-  const file = path.slice(path.lastIndexOf("/") + 1);
-  return /^[\w.-]{1,60}$/.test(file) ? file : undefined;
 }
