@@ -6,20 +6,12 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import type { Lane } from "../certify/certify.ts";
 import type { KitOptions } from "../contract/kit.ts";
-import type { RuleReport } from "../contract/report.ts";
 import type { KitProcessAnswer, KitProcessCommand } from "./kit-process.ts";
 
-export interface KitProcess extends AsyncDisposable {
-  /** Runs that were made in it. */
-  readonly runCount: number;
-  /**
-   * One rule at a time.
-   * @throws Error when it cannot open the connector, or the process ends meanwhile; the next rule
-   * has a new one then
-   */
-  tryRule(id: string): Promise<RuleReport>;
-}
+/** When it ends while it tries a rule, that one fails, and the next one has a new process. */
+export interface KitProcess extends Lane, AsyncDisposable {}
 
 const isSource = import.meta.url.endsWith(".ts");
 const script = fileURLToPath(new URL(`./kit-process.${isSource ? "ts" : "js"}`, import.meta.url));

@@ -10,7 +10,7 @@ import { UnusableError } from "../contract/unusable.ts";
 import { loadRecordings } from "../fixtures/load.ts";
 import { databaseKindOf, seedFileName, startDatabase } from "../target/database.ts";
 import { openSubject } from "../target/subject.ts";
-import { createKitProcess, type KitProcess } from "./kit-processes.ts";
+import { createKitProcess } from "./kit-processes.ts";
 import { type OpenLab, openLab } from "./open-lab.ts";
 
 export interface OpenSourceKit extends OpenKit {
@@ -71,11 +71,14 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
       const { budgetMs } = options;
       const leftMs = () => (budgetMs ?? 0) - (performance.now() - startMs);
       if (budgetMs !== undefined) await planBudget(lab, chosen, leftMs);
-      await using processes = openProcesses(options, lab, chosen.length);
+      await using processes = new AsyncDisposableStack();
+      const lanes = Array.from({ length: processesBeside(options, lab, chosen.length) }, () =>
+        processes.use(createKitProcess({ ...options, effort: lab.effort })),
+      );
       return await certify({
         lab,
         rules: chosen,
-        lanes: processes.all,
+        lanes,
         profiles: options.profiles,
         waivers: settings.waivers,
         kitVersion: packageVersion,
@@ -95,20 +98,10 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
 /** A process takes as long to start as this many rules. */
 const rulesOfAProcess = 20;
 
-/** Those beside this one. A database is one, and rules change what it holds. */
-function openProcesses(options: KitOptions, lab: OpenLab, ruleCount: number) {
-  const { processes = 1 } = options;
-  const isOne = lab.database !== undefined || !lab.can("inside");
-  const count = isOne ? 1 : Math.min(processes, Math.ceil(ruleCount / rulesOfAProcess));
-  const all: readonly KitProcess[] = Array.from({ length: count - 1 }, () =>
-    createKitProcess({ ...options, effort: lab.effort }),
-  );
-  return {
-    all,
-    async [Symbol.asyncDispose]() {
-      await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));
-    },
-  };
+/** How many besides this one. A database is one, and rules change what it holds. */
+function processesBeside({ processes = 1 }: KitOptions, lab: OpenLab, ruleCount: number): number {
+  if (lab.database !== undefined || !lab.can("inside")) return 0;
+  return Math.min(processes, Math.ceil(ruleCount / rulesOfAProcess)) - 1;
 }
 
 /**

@@ -1,7 +1,12 @@
 import { messageEvidence, textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { contrast, firstDifference, firstLogDifference } from "../derive/sweeps/canonical-log.ts";
-import { recordedCommands, type SettledRun, settledRun } from "../derive/sweeps/environments.ts";
+import {
+  numbered,
+  recordedCommands,
+  type SettledRun,
+  settledRun,
+} from "../derive/sweeps/environments.ts";
 
 const runCount = 3;
 /** Recordings that a default run tries. */
@@ -32,7 +37,7 @@ export default defineRule({
         const asked = firstDifference(first.asked, other.asked);
         if (asked) {
           report.fail(
-            `${name}: runs 1 and ${at + 2} ask for different things at request ${asked.at + 1}: ${contrast(asked.lines)}.`,
+            `${name}: runs 1 and ${at + 2} ask for different things at ${numbered(lab, "request", asked.at)}: ${contrast(asked.lines)}.`,
             textEvidence("Run 1", asked.lines[0]),
             textEvidence(`Run ${at + 2}`, asked.lines[1]),
           );
@@ -41,7 +46,7 @@ export default defineRule({
         const found = firstLogDifference(first.log, other.log);
         if (!found) continue;
         report.fail(
-          `${name}: runs 1 and ${at + 2} differ in message ${found.at + 1}: ${contrast(found.lines)}.`,
+          `${name}: runs 1 and ${at + 2} differ in ${numbered(lab, "message", found.at)}: ${contrast(found.lines)}.`,
           textEvidence("Run 1", found.lines[0]),
           textEvidence(`Run ${at + 2}`, found.lines[1]),
           messageEvidence("Run 1", first.observation, []),

@@ -11,6 +11,7 @@ import {
   clockShiftMs,
   compareRequests,
   environments,
+  numbered,
   recordedCommands,
   type SettledRun,
   settledRun,
@@ -57,11 +58,12 @@ async function lookAtPlaces(lab: Lab, report: Reporter, one: CommandCase): Promi
     const subject = `${one.name} ${when}`;
     report.checked(subject);
     const other = await settledRun(lab, one.command, runOptions);
-    const found = differenceOf(first, other, shiftMs);
+    const found = differenceOf(lab, first, other, shiftMs);
     if (found === undefined) return;
     // A difference from run to run in one place is the concern of DET-01.
     for (let count = 0; count < 2; count++)
-      if (differenceOf(first, await settledRun(lab, one.command, atHome), 0) !== undefined) return;
+      if (differenceOf(lab, first, await settledRun(lab, one.command, atHome), 0) !== undefined)
+        return;
     report.fail(
       `${subject}: ${found.what}: ${contrast(found.lines)}.`,
       ...found.lines.map((line, at) => textEvidence(at === 0 ? "Before" : "After", line)),
@@ -79,7 +81,7 @@ async function lookAtPlaces(lab: Lab, report: Reporter, one: CommandCase): Promi
     );
 }
 
-function differenceOf(one: SettledRun, other: SettledRun, shiftMs: number) {
+function differenceOf(lab: Lab, one: SettledRun, other: SettledRun, shiftMs: number) {
   const asked = firstDifference(one.asked, other.asked);
   // A connector that asks for the last thirty days is given other rows when the clock has moved.
   if (
@@ -90,7 +92,7 @@ function differenceOf(one: SettledRun, other: SettledRun, shiftMs: number) {
     return undefined;
   if (asked) return { what: "other things are asked for", lines: asked.lines };
   const found = firstLogDifference(one.log, other.log);
-  return found && { what: `message ${found.at + 1} differs`, lines: found.lines };
+  return found && { what: `${numbered(lab, "message", found.at)} differs`, lines: found.lines };
 }
 
 /** The same times with other offsets: the next read finds what it found before. */

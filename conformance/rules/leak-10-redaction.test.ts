@@ -12,6 +12,20 @@ testRule(rule, {
   },
 });
 
+/** The sentences of the rule about such runs. */
+async function judged(runs: readonly object[]): Promise<readonly string[]> {
+  const found: string[] = [];
+  const report = {
+    checked: () => undefined,
+    fail: (sentence: string) => void found.push(sentence),
+  };
+  await rule.run(
+    { canaries: [], target: { kind: "worker" }, once: async () => runs } as unknown as Lab,
+    report as unknown as Reporter,
+  );
+  return found;
+}
+
 test("a connector whose spec admits an empty secret may refuse it all the same", async () => {
   const observed = (outcome: object) =>
     ({
@@ -38,15 +52,7 @@ test("a connector whose spec admits an empty secret may refuse it all the same",
       observation: refused,
     },
   ];
-  const found: string[] = [];
-  const report = {
-    checked: () => undefined,
-    fail: (sentence: string) => void found.push(sentence),
-  };
-  await rule.run(
-    { canaries: [], target: { kind: "worker" }, once: async () => runs } as unknown as Lab,
-    report as unknown as Reporter,
-  );
+  const found = await judged(runs);
   expect(found).toEqual([expect.stringMatching(/^a: the run failed/)]);
 });
 
@@ -65,14 +71,6 @@ test("the moment of a row is no difference, as Python writes it neither", async 
     { name: "same", secret: "a", normal, observation: observed(row(1, 1795739836153.5)) },
     { name: "other", secret: "1", normal, observation: observed(row(2, 1795739836153)) },
   ];
-  const found: string[] = [];
-  const report = {
-    checked: () => undefined,
-    fail: (sentence: string) => void found.push(sentence),
-  };
-  await rule.run(
-    { canaries: [], target: { kind: "worker" }, once: async () => runs } as unknown as Lab,
-    report as unknown as Reporter,
-  );
+  const found = await judged(runs);
   expect(found).toEqual(["other: a message is another one than with another secret."]);
 });

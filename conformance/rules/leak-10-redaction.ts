@@ -4,6 +4,7 @@ import { defineRule } from "../contract/rule.ts";
 import { createLeakSearch, type LeakSearch } from "../derive/leaks/leaks.ts";
 import { isDebug } from "../derive/leaks/sinks.ts";
 import { settledStates } from "../derive/sweeps/canonical-log.ts";
+import { isOrdered } from "../derive/sweeps/environments.ts";
 import { isRefusal } from "../derive/sweeps/refusals.ts";
 import { noSecrets } from "./leak-01-secret-verbatim.ts";
 import { type PlainSecretRun, plainSecretRuns } from "./leak-10.plain-secrets.ts";
@@ -29,8 +30,7 @@ export default defineRule({
       // No secret at all may be refused, whatever the spec says: that is CHECK-03's.
       if (run.secret === "" && isRefusal(run.observation)) continue;
       report.checked(run.name);
-      // A source of Airbyte's CDK reads several partitions at a time, in any order.
-      compare(run, search, report.fail, lab.target.kind !== "container");
+      compare(run, search, report.fail, isOrdered(lab));
     }
   },
 });
@@ -39,10 +39,10 @@ function compare(
   { name, normal, observation }: PlainSecretRun,
   search: LeakSearch,
   fail: (sentence: string, ...evidence: ReturnType<typeof messageEvidence>[]) => void,
-  isOrdered: boolean,
+  hasOrder: boolean,
 ): void {
   const [before, after] = [normal, observation].map((one) =>
-    isOrdered
+    hasOrder
       ? comparableMessages(one, one.messages)
       : comparableMessages(one, settledStates(one).messages).sort(byText),
   ) as [ComparableMessage[], ComparableMessage[]];

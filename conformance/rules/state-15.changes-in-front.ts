@@ -32,7 +32,7 @@ export interface ReadInFront {
   readonly next: Observation;
   /** With which the resumed read ended. */
   readonly state: ReturnType<typeof finalState>;
-  /** The row that changed, against those of all three reads. */
+  /** The row as it is then, against what the resumed read and the next one gave of it. */
   readonly difference: Difference;
 }
 

@@ -61,15 +61,24 @@ export async function settledRun(
     ? windowOf(beganMs, observation)
     : { fromMs: beganMs, toMs: Date.now() + 1_000 };
   const asked = observation.exchanges.map(requestText);
-  // A source of Airbyte's CDK reads several partitions at a time, and which comes first is chance.
-  return lab.target.kind === "container"
-    ? {
+  return isOrdered(lab)
+    ? { observation, asked, log: canonicalLog(observation, window) }
+    : {
         observation,
         asked: asked.sort(),
         log: inAnyOrder(canonicalLog(settledStates(observation), window)),
-      }
-    : { observation, asked, log: canonicalLog(observation, window) };
+      };
 }
+
+/**
+ * Whether rows and requests come in an order. A source of Airbyte's CDK reads several partitions at
+ * a time, and which comes first is chance.
+ */
+export const isOrdered = ({ target }: Pick<Lab, "target">): boolean => target.kind !== "container";
+
+/** "message 3"; "a message" where they have no order. */
+export const numbered = (lab: Pick<Lab, "target">, kind: "message" | "request", at: number) =>
+  isOrdered(lab) ? `${kind} ${at + 1}` : `a ${kind}`;
 
 /** "same" · "follows": what differs are times that moved with the clock · "differs". */
 export function compareRequests(
