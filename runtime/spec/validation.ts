@@ -85,7 +85,9 @@ function ownValidator(): Ajv2020 {
   return schemaValidator;
 }
 
-/** Whether a schema may have this keyword: of those that only annotate, Ajv's getKeyword says no. */
+/**
+ * Whether a schema may have this keyword. Ajv's own getKeyword says no of those that only annotate.
+ */
 export const knowsKeyword = (name: string): boolean =>
   Object.hasOwn(ownValidator().RULES.keywords, name);
 
