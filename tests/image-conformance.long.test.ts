@@ -46,7 +46,7 @@ const ofPages = ["PAGE-01", "PAGE-07", "CANCEL-03"];
 
 describe.skipIf(!hasDocker)("with Docker", () => {
   const wellMade = ["cdk", "node", ...(hasGo ? ["go"] : [])];
-  beforeAll(() => buildImages("reference", "leaky", "mailer", ...wellMade), 600_000);
+  beforeAll(() => buildImages("reference", "leaky", "mailer", ...wellMade));
 
   test.each(wellMade)("a well-made image (%s) is blamed for nothing", async (name) => {
     const rules = [...(met[name] ?? []), ...(name === "cdk" ? [] : ofPages)];
@@ -59,7 +59,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
       ]),
     ).toEqual(report.rules.map(({ id }) => [id, "pass", []]));
     expect(report.rules).toHaveLength(rules.length);
-  }, 600_000);
+  });
 
   test("SPEC-05 does not apply to a source that declares no version and no incremental stream", async () => {
     const { rules } = await conformance("node", folder("node"), ["READ-04", "SPEC-05"]);
@@ -67,7 +67,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
       "SPEC-05",
       "not-applicable",
     ]);
-  }, 600_000);
+  });
 
   test("a source in Python that logs its token in base64, loses the last page and goes on when it is told to end is found out on each", async () => {
     const report = await conformance("leaky", folder(""), ["LEAK-02", "READ-04", "CANCEL-03"]);
@@ -78,7 +78,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     expect(sentences).toMatch(/config api_token" stands as base64/);
     expect(sentences).toMatch(/6 records of notes came, 7 were recorded/);
     expect(sentences).toMatch(/more requests were sent after the cancel/);
-  }, 600_000);
+  });
 
   test("the same source without them meets those rules", async () => {
     const report = await conformance("reference", folder(""), ["LEAK-02", "READ-04", "CANCEL-03"]);
@@ -87,7 +87,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
       ["LEAK-02", "pass"],
       ["CANCEL-03", "pass"],
     ]);
-  }, 600_000);
+  });
 
   test("redirects, and names that lie inside, are tried on a container: one that follows them is found out", async () => {
     const [refusing] = (await conformance("reference", folder(""), ["NET-03"])).rules;
@@ -98,7 +98,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     expect(following?.problems.map(({ sentence }) => sentence).join("\n")).toMatch(
       /redirected to https:\/\/127\.0\.0\.1: the redirect was followed/,
     );
-  }, 600_000);
+  });
 
   test("the mailer as an image reads what was recorded and leaks nothing, in its logs and files neither", async () => {
     const report = await conformance("mailer", folder("mailer"), [
@@ -119,5 +119,5 @@ describe.skipIf(!hasDocker)("with Docker", () => {
       ["READ-04", "pass", []],
       ["READ-05", "pass", []],
     ]);
-  }, 600_000);
+  });
 });

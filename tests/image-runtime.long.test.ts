@@ -57,7 +57,7 @@ const hasGo = spawnSync("go", ["version"], { stdio: "ignore" }).status === 0;
 
 describe.skipIf(!hasDocker)("with Docker", () => {
   const others = ["node", ...(hasGo ? ["go"] : [])];
-  beforeAll(() => buildImages("reference", "hostile", "cdk", ...others), 900_000);
+  beforeAll(() => buildImages("reference", "hostile", "cdk", ...others));
 
   test.each(
     others,

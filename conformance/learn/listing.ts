@@ -99,6 +99,7 @@ function seenPages(
     if (rows === undefined) return [];
     // Each run was given tokens of its own.
     const tokens = createTokens([...sequence.tokens, ...gathered.tokens], {
+      listing,
       rowCount: rows.length,
       like: [],
     });

@@ -36,6 +36,7 @@ export function createProvider(
     const tokens =
       tokensByListing.get(known) ??
       createTokens(gathered.tokens, {
+        listing: listing.id,
         rowCount: listing.rows.length,
         like: known.tokensLike,
         change: changes.token,

@@ -221,7 +221,9 @@ test("other arrays are empty on pages that were never recorded", () => {
     text: '{"added":[{"id":81},{"id":82}],"removed":[{"id":1}],"next":"x1","has_more":true}',
   });
   expect(ask("/sync", '{"count":1}')).toMatchObject({
-    text: '{"added":[{"id":81}],"removed":[],"next":"kit-page-1","has_more":true}',
+    text: expect.stringMatching(
+      /^{"added":\[{"id":81}\],"removed":\[\],"next":"kit-page-[0-9a-f]{5}-1","has_more":true}$/,
+    ),
   });
 });
 

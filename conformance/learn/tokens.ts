@@ -1,7 +1,8 @@
 /**
  * Tokens of the cursor style: the recorded ones, and those made up for pages that were never
- * recorded.
+ * recorded. A made-up token belongs to one listing, as a provider's own do: another one refuses it.
  */
+import { createHash } from "node:crypto";
 import type { ProviderRow } from "../contract/learned.ts";
 import { isWindow } from "./filter.ts";
 import { type ListingContext, type PagePosition, relocate } from "./positions.ts";
@@ -30,16 +31,21 @@ export interface Tokens {
 /** Positions after skipped pages are numbered apart. */
 const skippedStep = 1_000_000;
 
+/** How many numbers each listing has for its tokens. */
+const perListing = 100_000_000n;
+
 export function createTokens(
   recorded: readonly RecordedToken[],
   options: {
+    /** Tells this listing's tokens from those of its siblings. */
+    readonly listing: string;
     readonly rowCount: number;
     readonly like: readonly string[];
     readonly change?: ((token: string) => string) | undefined;
   },
 ): Tokens {
   const { rowCount, like, change = (token) => token } = options;
-  const make = tokenMaker(like);
+  const make = tokenMaker(like, options.listing);
   const byPosition = new Map(
     recorded.map(({ filter, start, text }) => [`${start} ${filter}`, text] as const).reverse(),
   );
@@ -93,19 +99,21 @@ export function createTokens(
 }
 
 /** Makes tokens that look like the recorded ones and are none of them. */
-function tokenMaker(recorded: readonly string[]): (code: number) => string {
+function tokenMaker(recorded: readonly string[], listing: string): (code: number) => string {
   const all = (pattern: RegExp) =>
     recorded.length > 0 && recorded.every((text) => pattern.test(text));
+  const mark = createHash("sha256").update(listing).digest("hex").slice(0, 5);
   if (all(/^\d+$/)) {
     const largest = recorded.reduce(
       (most, text) => (BigInt(text) > most ? BigInt(text) : most),
       0n,
     );
-    return (code) => String(largest + 1_000n + BigInt(code));
+    const first = largest + 1_000n + BigInt(`0x${mark}`) * perListing;
+    return (code) => String(first + BigInt(code));
   }
   if (all(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i))
-    return (code) => `00000000-0000-4000-8000-${String(code).padStart(12, "0")}`;
-  const plain = (code: number) => `kit-page-${code}`;
+    return (code) => `000${mark}-0000-4000-8000-${String(code).padStart(12, "0")}`;
+  const plain = (code: number) => `kit-page-${mark}-${code}`;
   if (all(/^([0-9a-f]{2})+$/i)) return (code) => Buffer.from(plain(code)).toString("hex");
   if (all(/^[A-Za-z0-9+/]+={0,2}$/) && recorded.every((text) => text.length % 4 === 0))
     return (code) => Buffer.from(plain(code)).toString("base64");

@@ -30,7 +30,7 @@ const filesOf = async (folder: string) =>
   );
 
 describe.skipIf(!hasDocker)("with Docker", () => {
-  beforeAll(() => buildImages("reference", "probe"), 300_000);
+  beforeAll(() => buildImages("reference", "probe"));
 
   test("every verb and stream becomes a file without the token, the same ones each time", async () => {
     await inFolder(async (folder) => {

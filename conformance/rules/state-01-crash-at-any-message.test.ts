@@ -11,6 +11,7 @@ testRule(rule, {
     "state-01-page-of-another-listing": /1 row missing/,
     "state-01-rare-states-skip-a-page": /a read of 110 pages, crash after .*2 rows missing/,
     "state-01-rare-states-forget-the-rest": /a read of 110 pages, crash after .*rows missing/,
+    "state-01-token-of-another-folder": /a read of 110 pages, crash after .*2 rows missing/,
     "state-03-strictly-newer": /resumed from .*missing/,
   },
 });

@@ -7,7 +7,7 @@ import { createContainerTarget } from "./container.ts";
 import { connectDocker } from "./container-docker.ts";
 
 describe.skipIf(!hasDocker)("with Docker", () => {
-  beforeAll(() => buildImages("reference"), 300_000);
+  beforeAll(() => buildImages("reference"));
 
   test("nothing of a target is left in Docker", async () => {
     const image = "svc-test-reference";

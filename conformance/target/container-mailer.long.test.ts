@@ -60,7 +60,7 @@ async function check(
 }
 
 describe.skipIf(!hasDocker)("with Docker, a connector of this repository as an image", () => {
-  beforeAll(() => buildImages("mailer"), 300_000);
+  beforeAll(() => buildImages("mailer"));
 
   test("its check succeeds over TLS that it verifies, where the operator allows the kit's network", async () => {
     const { ending, exchanges, text } = await check({

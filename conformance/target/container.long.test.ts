@@ -92,7 +92,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     return target;
   };
 
-  beforeAll(() => buildImages("reference", "leaky", "probe"), 300_000);
+  beforeAll(() => buildImages("reference", "leaky", "probe"));
   afterAll(() => Promise.all(targets.map((target) => target[Symbol.asyncDispose]())));
 
   test("an image's spec, check and discover are run, and its requests are in the ledger", async () => {
