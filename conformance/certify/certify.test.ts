@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type OpenLab, openReference } from "../../fixtures/reference/lab.ts";
-import { defineRule, type Rule } from "../contract/rule.ts";
+import { BudgetSpentError } from "../contract/budget.ts";
+import { defineRule, type Reporter, type Rule } from "../contract/rule.ts";
 import type { Waiver } from "../contract/settings.ts";
-import { certify } from "./certify.ts";
+import { certify, tryRule } from "./certify.ts";
 
 let lab: OpenLab;
 beforeAll(async () => {
@@ -216,6 +217,54 @@ test("when its budget is spent, rules are left out and say so; those that find m
     2,
     { ms: 300_000, effort: 0.02 },
   ]);
+});
+
+test("when the budget is spent in the midst of a rule, what the rule has seen counts", async () => {
+  const spent = (id: string, see: (report: Reporter) => void) =>
+    rule({
+      id,
+      async run(_, report) {
+        see(report);
+        throw new BudgetSpentError("spent");
+      },
+    });
+  const report = await certify({
+    lab,
+    rules: [
+      spent("PAGE-01", () => {}),
+      spent("PAGE-02", ({ checked }) => checked("one thing")),
+      spent("PAGE-03", ({ fail }) => fail("a row is missing")),
+    ],
+    waivers: [],
+    profiles: ["core"],
+    kitVersion: "0.0.0",
+    command: "svc conformance it",
+    startedAt: "2026-07-01T00:00:00Z",
+    budget: { ms: 300_000, effort: 0.02, leftMs: () => 1 },
+  });
+  const rest = ["the rest: the budget of 5 min 0 s was spent"];
+  expect(report.rules.map(({ result, untried }) => [result, untried])).toEqual([
+    ["left-out", undefined],
+    ["pass", rest],
+    ["fail", rest],
+  ]);
+});
+
+test("a rule that would run for ever ends with the run in which the budget is spent", async () => {
+  await using own = await openReference("program");
+  const { runCount } = own;
+  const budget = { ms: 1_000, effort: 1, leftMs: () => runCount + 3 - own.runCount };
+  own.limitTime(budget);
+  const endless = rule({
+    async run(tried, report) {
+      for (;;) {
+        await tried.run({ verb: "spec" });
+        report.checked(`run ${own.runCount - runCount}`);
+      }
+    },
+  });
+  const { result, subjects, runCount: runs } = await tryRule(endless, own, "", budget);
+  expect([result, subjects, runs]).toEqual(["pass", ["run 1", "run 2", "run 3"], 3]);
 });
 
 test("a budget in which nothing could be tried proves nothing", async () => {

@@ -2,6 +2,7 @@
  * Tries rules on a connector and makes the report: one rule after another, or as many at a time as
  * the target bears runs; each result by one table.
  */
+import { type Budget, BudgetSpentError } from "../contract/budget.ts";
 import { choosingFor } from "../contract/choices.ts";
 import type { ConformanceReport, Problem, Result, RuleReport } from "../contract/report.ts";
 import type { Evidence, Profile, Reporter, Rule } from "../contract/rule.ts";
@@ -34,15 +35,6 @@ export interface TriedLab {
   readonly runCount: number;
 }
 
-/** Time for all rules together. */
-export interface Budget {
-  readonly ms: number;
-  /** The part of it that is left now; ms. */
-  leftMs(): number;
-  /** The part of each sample that is taken, so that all rules fit. */
-  readonly effort: number;
-}
-
 /** Tries one rule after another beside the lab. */
 export interface Lane {
   /** Grows with every run. */
@@ -66,8 +58,9 @@ export interface CertifyOptions<Subject> {
   readonly startedAt: string;
   /**
    * The rules that find most for their time are tried first, and none is begun when it is spent.
+   * `effort`: the part of each sample that is taken, so that all rules fit.
    */
-  readonly budget?: Budget | undefined;
+  readonly budget?: (Budget & { readonly effort: number }) | undefined;
   /**
    * When it aborts, no further rule is tried, and the one that is being tried counts for nothing.
    */
@@ -91,14 +84,14 @@ export async function certify<Subject>(
         options.onStarted?.(rule);
         const isLeftOut = budget !== undefined && budget.leftMs() <= 0;
         const report = isLeftOut
-          ? leaveOut(rule, lab, budget, options.command)
+          ? leaveOut(rule, lab, options.command, budget)
           : await tryOne(rule);
         if (options.signal?.aborted) return;
         reported.set(rule, report);
         options.onFinished?.(report);
       }
   };
-  const tryHere = (rule: Rule<Subject>) => tryRule(rule, lab, options.command);
+  const tryHere = (rule: Rule<Subject>) => tryRule(rule, lab, options.command, budget);
   const tryIn = (lane: Lane) => (rule: Rule<Subject>) =>
     lane.tryRule(rule.id).catch((error) => notTried(rule, lab, options.command, error));
   await Promise.all([
@@ -163,6 +156,7 @@ export async function tryRule<Subject>(
   rule: Rule<Subject>,
   lab: Subject & TriedLab,
   command = "",
+  budget?: Budget,
 ): Promise<RuleReport> {
   const startMs = performance.now();
   const runs = { count: 0 };
@@ -208,8 +202,11 @@ export async function tryRule<Subject>(
     if (result === "vacuous")
       reason = "nothing was found to look at, so that a pass would mean nothing";
   } catch (error) {
-    result = "error";
-    reason = kitFailure(error);
+    const isSpent = budget !== undefined && error instanceof BudgetSpentError;
+    if (isSpent && subjects.size + problemCount === 0) return leaveOut(rule, lab, command, budget);
+    if (isSpent) untried.add(`the rest: the budget of ${durationText(budget.ms)} was spent`);
+    result = isSpent ? resultOf(rule, problemCount, subjects.size) : "error";
+    reason = isSpent ? undefined : kitFailure(error);
   } finally {
     clearInterval(staying);
   }
@@ -248,8 +245,8 @@ const describe = <Subject>(
 const leaveOut = <Subject>(
   rule: Rule<Subject>,
   lab: TriedLab,
-  { ms }: Budget,
   command: string,
+  { ms }: Budget,
 ): RuleReport => ({
   ...describe(rule, lab, command),
   ...nothing,

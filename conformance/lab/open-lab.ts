@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "svc-connectors";
 import { type CatalogStream, isJsonObject, type Manifest, streamLabel } from "svc-connectors/host";
+import { type Budget, BudgetSpentError } from "../contract/budget.ts";
 import { choices, choosingFor } from "../contract/choices.ts";
 import type { Database } from "../contract/database.ts";
 import type { DatabaseAddress } from "../contract/database-kind.ts";
@@ -163,6 +164,7 @@ export async function openLab(options: LabOptions): Promise<OpenLab> {
     limitEffort(most) {
       effort = Math.min(effort, most);
     },
+    limitTime: runner.limitTime,
     run: runner.run,
     once<T>(name: string, work: () => Promise<T>): Promise<T> {
       const known = kept.get(name) ?? choosingFor(name, seed, work);
@@ -193,12 +195,15 @@ export interface OpenLab extends Lab {
   readonly effort: number;
   /** Takes smaller samples from now on. */
   limitEffort(most: number): void;
+  /** Begins no run, once it is spent: it throws BudgetSpentError then. */
+  limitTime(budget: Budget): void;
 }
 
 interface Runner {
   readonly runCount: number;
   /** Runs from now on meet this provider unless they name another one, and this database. */
   use(learned: LearnedProvider, database: Database | undefined): void;
+  limitTime(budget: Budget): void;
   readonly run: Lab["run"];
 }
 
@@ -214,6 +219,7 @@ function createRunner(options: RunnerOptions): Runner {
   const { target, runsAtOnce, startMs, pace, databaseServer, signal } = options;
   let learned = learnProvider([], {});
   let database: Database | undefined;
+  let budget: Budget | undefined;
   let runCount = 0;
   const turns = createTurns(runsAtOnce);
   return {
@@ -224,9 +230,13 @@ function createRunner(options: RunnerOptions): Runner {
       learned = provider;
       database = opened;
     },
+    limitTime(most) {
+      budget = most;
+    },
     run(command, options = {}) {
       return turns(async () => {
         signal?.throwIfAborted();
+        if (budget && budget.leftMs() <= 0) throw new BudgetSpentError("the budget is spent");
         runCount++;
         countRun();
         const run = () =>

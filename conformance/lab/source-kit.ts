@@ -4,6 +4,7 @@ import { packageVersion } from "svc-connectors/host";
 import { certify, tryRule } from "../certify/certify.ts";
 import { chooseRules, loadRules } from "../certify/load-rules.ts";
 import { runsOf, yieldEffort } from "../certify/yields.ts";
+import type { Budget } from "../contract/budget.ts";
 import type { KitOptions, OpenKit } from "../contract/kit.ts";
 import type { Rule } from "../contract/rule.ts";
 import { UnusableError } from "../contract/unusable.ts";
@@ -55,6 +56,8 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
     database,
     signal: options.signal,
   });
+  const { budgetMs } = options;
+  const budget = budgetMs === undefined ? undefined : budgetOf(budgetMs, startMs);
   const open = opening.move();
   return {
     lab,
@@ -64,13 +67,12 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
     async tryRule(id) {
       const rule = chosen.find((one) => one.id === id);
       if (!rule) throw new UnusableError(`there is no rule ${id}`);
-      return await tryRule(rule, lab, options.command);
+      if (budget) lab.limitTime(budget);
+      return await tryRule(rule, lab, options.command, budget);
     },
     async run() {
       options.onStart?.(chosen);
-      const { budgetMs } = options;
-      const leftMs = () => (budgetMs ?? 0) - (performance.now() - startMs);
-      if (budgetMs !== undefined) await planBudget(lab, chosen, leftMs);
+      if (budget) await planBudget(lab, chosen, budget);
       await using processes = new AsyncDisposableStack();
       const lanes = Array.from({ length: processesBeside(options, lab, chosen.length) }, () =>
         processes.use(createKitProcess({ ...options, effort: lab.effort })),
@@ -86,7 +88,7 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
         codeDigest: await target.codeDigest?.().catch(() => undefined),
         command: options.command,
         startedAt: startedAt.toISOString(),
-        budget: budgetMs === undefined ? undefined : { ms: budgetMs, leftMs, effort: lab.effort },
+        budget: budget && { ...budget, effort: lab.effort },
         signal: options.signal,
         onFinished: options.onFinished,
       });
@@ -94,6 +96,11 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
 }
+
+const budgetOf = (ms: number, startMs: number): Budget => ({
+  ms,
+  leftMs: () => ms - (performance.now() - startMs),
+});
 
 /** A process takes as long to start as this many rules. */
 const rulesOfAProcess = 20;
@@ -106,14 +113,12 @@ function processesBeside({ processes = 1 }: KitOptions, lab: OpenLab, ruleCount:
 
 /**
  * Takes samples so small that all rules fit into what is left: by what runs of this target take on
- * this machine, and what the rules need of the reference. The recorded runs are part of both.
+ * this machine, and what the rules need of the reference. The recorded runs are part of both. No
+ * run is begun when nothing is left.
  */
-async function planBudget(
-  lab: OpenLab,
-  rules: readonly Rule[],
-  leftMs: () => number,
-): Promise<void> {
+async function planBudget(lab: OpenLab, rules: readonly Rule[], budget: Budget): Promise<void> {
   await lab.golden();
   const neededMs = (runsOf(rules) * lab.runMs()) / lab.runsAtOnce;
-  lab.limitEffort((yieldEffort * Math.max(0, leftMs())) / Math.max(1, neededMs));
+  lab.limitEffort((yieldEffort * Math.max(0, budget.leftMs())) / Math.max(1, neededMs));
+  lab.limitTime(budget);
 }
