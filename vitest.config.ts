@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { choose, isWhole } from "./tests/effort.ts";
 import { LongestFirst } from "./tests/longest-first.ts";
+import { soon } from "./tests/soon.ts";
 
 const entry = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -44,13 +45,10 @@ const shared = {
   },
 };
 
-/** What is polled for comes when it has come: on a busy machine that is no failure. */
-const patient = { poll: { timeout: 180_000 } };
-
 /** Files of one project share processes, and what they have loaded. */
 const inProcess = {
   setupFiles: ["./tests/setup.ts"],
-  expect: patient,
+  expect: { poll: soon },
   isolate: false,
   // One more than cores: rules that wait for a deadline leave theirs to another.
   maxWorkers: cores + 1,
@@ -65,7 +63,7 @@ const inProcess = {
  */
 const onServers = {
   setupFiles: ["./tests/setup.ts"],
-  expect: patient,
+  expect: { poll: soon },
   isolate: false,
   maxWorkers: cores + choose({ quick: 3, whole: 6 }),
   sequence: { groupOrder: 1 },

@@ -48,7 +48,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const svc = (...argv: string[]) => runCommand(argv, { cwd: folder, commands });
 
-const options = () => ({ cwd: folder, timeout: 60_000 });
+const options = () => ({ cwd: folder, timeout: 300_000 });
 
 /** The completions at the end of the line, by shell. */
 const shells: Readonly<Record<string, (line: string) => Promise<readonly string[]>>> = {

@@ -22,6 +22,7 @@ import { startSocial } from "../simulators/social/social.ts";
 import { startWebhook } from "../simulators/webhook/webhook.ts";
 import { startTestControl } from "./control.ts";
 import { choose } from "./effort.ts";
+import { soon } from "./soon.ts";
 
 export const executable = findChromium();
 /** Pictures for people to look at; nobody compares them. */
@@ -65,7 +66,7 @@ const isOfBrowser = (text: string) =>
 
 /** Everything that the page asked for has come. */
 export const loaded = (page: Page) =>
-  expect.poll(() => page.locator("[aria-busy=true]").count(), { timeout: 180_000 }).toBe(0);
+  expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
 
 export async function picture(page: Page, name: string): Promise<void> {
   if (pictures !== undefined)
@@ -253,7 +254,7 @@ function createApiUser(api: Api, mailer: Providers["mailer"]) {
       const { job } = await must("POST", `/pipelines/${pipeline}/sync`, { body: {} });
       await vi.waitUntil(
         async () => (await must("GET", `/jobs/${job.job_id}`)).status === "succeeded",
-        { timeout: 60_000, interval: 200 },
+        soon,
       );
       return job.job_id;
     },

@@ -10,6 +10,7 @@ import {
   startConsole,
 } from "./console-browser.ts";
 import { skipUnlessWhole } from "./effort.ts";
+import { soon } from "./soon.ts";
 
 let at: ConsoleInBrowser;
 let source: string;
@@ -309,7 +310,7 @@ describe.skipIf(executable === undefined)("forms of the console (else: no Chromi
     });
     await vi.waitUntil(
       async () => (await at.must("GET", `/reverse-etl/runs/${runId}`)).finishedAt !== null,
-      { timeout: 180_000, interval: 100 },
+      soon,
     );
     await page.goto(`${at.url}/#/activations`);
     await page.locator(".rows").getByText("Failed", { exact: true }).waitFor();

@@ -15,6 +15,7 @@ import {
   settled,
   startConsole,
 } from "./console-browser.ts";
+import { soon } from "./soon.ts";
 
 let at: ConsoleInBrowser;
 /** Addresses of all pages, by what their pictures are called. */
@@ -29,8 +30,7 @@ afterAll(() => at?.[Symbol.asyncDispose]());
 
 /** One of everything that has a page. */
 async function everything(): Promise<Readonly<Record<string, string>>> {
-  const until = (isOver: () => Promise<boolean>) =>
-    vi.waitUntil(isOver, { timeout: 60_000, interval: 100 });
+  const until = (isOver: () => Promise<boolean>) => vi.waitUntil(isOver, soon);
   const make = (path: string, body: object) => at.must("POST", path, { body });
   const { source, destination, pipeline } = await at.makePipeline("Mailer");
   const job = await at.sync(pipeline);

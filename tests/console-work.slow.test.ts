@@ -15,6 +15,7 @@ import {
   startConsole,
 } from "./console-browser.ts";
 import { skipUnlessWhole } from "./effort.ts";
+import { soon } from "./soon.ts";
 
 let at: ConsoleInBrowser;
 /** Ids of what everybody works with. */
@@ -423,10 +424,7 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
       expect((await at.must("GET", path)).name, place).toBe("Theirs");
       if (place.startsWith("receivers")) expect(await barriers(page)).toEqual([]);
       await note.getByRole("button", { name: "Keep mine, and save over it" }).click();
-      await vi.waitUntil(async () => (await at.must("GET", path)).name === "Mine", {
-        timeout: 60_000,
-        interval: 100,
-      });
+      await vi.waitUntil(async () => (await at.must("GET", path)).name === "Mine", soon);
       expect(await note.count(), place).toBe(0);
     }
 

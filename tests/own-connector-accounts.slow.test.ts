@@ -18,8 +18,8 @@ import { databaseRows } from "./database-text.ts";
 import { skipUnlessWhole } from "./effort.ts";
 import { makeOwnConnector, writeAccountsModule } from "./own-connector.ts";
 import { parsePrometheus } from "./prometheus-text.ts";
+import { soon } from "./soon.ts";
 
-const soon = { timeout: 60_000, interval: 50 };
 const redirectUri = "https://svc.example.net/oauth/callback/conn_helpdesk";
 const ways = "/credentials/source/oauth";
 

@@ -27,8 +27,7 @@ import {
   startNotes,
 } from "./own-connector.ts";
 import { administer, startServe, svc } from "./served.ts";
-
-const soon = { timeout: 60_000, interval: 50 };
+import { soon } from "./soon.ts";
 
 let made: string;
 let provider: Provider;

@@ -68,7 +68,7 @@ test.skipIf(findPostgres() === undefined)(
         [program, executable, config, folder, ...modes],
         {
           cwd: folder,
-          timeout: 300_000,
+          timeout: 1_200_000,
           maxBuffer: 64 * 1024 ** 2,
           env: { ...process.env, DO_NOT_TRACK: "1", AIRBYTE_OFFLINE_MODE: "1" },
         },

@@ -4,6 +4,7 @@ import { createHost, type Host, type HostEvent, selectStreams } from "svc-connec
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startMailer } from "../simulators/mailer/mailer.ts";
 import { createMemorySink } from "./memory-sink.ts";
+import { soon } from "./soon.ts";
 
 const mailerConnector = {
   name: "mailer",
@@ -110,14 +111,11 @@ test("a reader that stalls stops the requests, and they go on when it goes on", 
   );
   let last = -1;
   await expect
-    .poll(
-      () => {
-        const grew = mailer.requests.length !== last;
-        last = mailer.requests.length;
-        return grew || last < 2;
-      },
-      { interval: 400, timeout: 100_000 },
-    )
+    .poll(() => {
+      const grew = mailer.requests.length !== last;
+      last = mailer.requests.length;
+      return grew || last < 2;
+    }, soon)
     .toBe(false);
   const whenStalled = mailer.requests.length;
   expect(whenStalled).toBeLessThan(20);

@@ -17,10 +17,10 @@ import {
   startPostgres,
 } from "../simulators/postgres-server.ts";
 import { type Served, startServe, svc } from "./served.ts";
+import { soon } from "./soon.ts";
 
 const script = fileURLToPath(new URL("../svc.ts", import.meta.url));
 const rowCount = 30_000;
-const soon = { timeout: 60_000, interval: 50 };
 
 describe.skipIf(findPostgres() === undefined)("svc worker", () => {
   let postgres: PostgresServer;

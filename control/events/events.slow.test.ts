@@ -21,7 +21,7 @@ test("a process that announces jobs tells events by itself", async () => {
   await api.call("POST", `/jobs/${id}/cancel`, { body: {} });
   const cancelledEvents = async () =>
     (await api.call("GET", "/events?type=job.cancelled")).body.data.items;
-  await expect.poll(async () => (await cancelledEvents()).length, { timeout: 100_000 }).toBe(1);
+  await expect.poll(async () => (await cancelledEvents()).length).toBe(1);
 });
 
 describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
@@ -169,6 +169,6 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
         .where("endpoint_id", "=", data.webhook_endpoint_id)
         .where("status", "=", "pending")
         .execute();
-    await expect.poll(async () => (await waiting()).length, { timeout: 100_000 }).toBe(0);
+    await expect.poll(async () => (await waiting()).length).toBe(0);
   });
 });

@@ -19,6 +19,7 @@ import { addJob, attemptRows, jobRow } from "../../tests/control-jobs.ts";
 import { firstLine, killed, startProgram } from "../../tests/control-process.ts";
 import { skipUnlessWhole } from "../../tests/effort.ts";
 import type { WorkerOptions } from "../../tests/job-process.ts";
+import { soon } from "../../tests/soon.ts";
 import { findPipeline } from "../pipelines/rows.ts";
 import { jobStreams } from "../pipelines/selection.ts";
 import { loadSelection } from "../pipelines/streams.ts";
@@ -27,8 +28,6 @@ import { readReplicationLag } from "../telemetry/replication-lag.ts";
 import { openKeyring } from "../vault/keyring.ts";
 import { follow } from "./follow.ts";
 import { startJobs } from "./worker.ts";
-
-const soon = { timeout: 300_000, interval: 50 };
 
 describe.skipIf(findPostgres() === undefined)("a pipeline that reads the log", () => {
   let postgres: PostgresServer;

@@ -22,14 +22,13 @@ import { firstLine, killed, startProgram } from "../../tests/control-process.ts"
 import { addCredential, addSource } from "../../tests/control-rows.ts";
 import { skipUnlessWhole } from "../../tests/effort.ts";
 import type { WorkerOptions } from "../../tests/job-process.ts";
+import { soon } from "../../tests/soon.ts";
 import type { ControlOptions } from "../create-control.ts";
 import { findPipeline } from "../pipelines/rows.ts";
 import { createMemoryKeyring, openKeyring } from "../vault/keyring.ts";
 import { enqueueJob } from "./enqueue.ts";
 import { enqueueDuePipelines } from "./schedules.ts";
 import { newSyncJob } from "./sync-job.ts";
-
-const soon = { timeout: 100_000, interval: 50 };
 
 describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
   let postgres: PostgresServer;

@@ -20,6 +20,7 @@ import { addDestination, addPipeline, queryDestination } from "../../tests/contr
 import { firstLine, killed, startProgram } from "../../tests/control-process.ts";
 import { addCredential, addSource } from "../../tests/control-rows.ts";
 import type { WorkerOptions } from "../../tests/job-process.ts";
+import { soon } from "../../tests/soon.ts";
 import {
   type CallName,
   call,
@@ -30,7 +31,6 @@ import {
 } from "../../tests/two-calls.ts";
 import { openKeyring } from "../vault/keyring.ts";
 
-const soon = { timeout: 200_000, interval: 100 };
 const samples = Number(process.env.SAMPLES ?? 12);
 const streams = ["email_lists", "campaigns", "subscribers"] as const;
 /** Those that need no streams of a database. */

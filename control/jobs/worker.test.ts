@@ -6,6 +6,7 @@ import { createScaledClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { addJob, attemptRows, createStandingClock, jobRow } from "../../tests/control-jobs.ts";
+import { soon } from "../../tests/soon.ts";
 import type { JobAttempt, JobRunner } from "../contract/job.ts";
 
 describe("a process that runs jobs", () => {
@@ -34,7 +35,6 @@ describe("a process that runs jobs", () => {
 
   const wake = () => api.control.services.jobs.wake();
   const statusOf = async (id: string) => (await jobRow(api, id)).status;
-  const soon = { timeout: 100_000, interval: 20 };
 
   test("runs what it is told of, two at a time, until nothing is left", async () => {
     const seen: string[] = [];
@@ -115,7 +115,6 @@ test("a process that ended an attempt wakes all when the next one may begin", as
   const notify = vi.spyOn(api.control.services.database.notifications, "notify");
   const id = await addJob(api);
   api.control.services.jobs.wake();
-  const soon = { timeout: 100_000, interval: 20 };
   await vi.waitFor(() => expect(slept).toHaveLength(1), soon);
   const { status, runnable_at } = await jobRow(api, id);
   expect([status, runnable_at]).toEqual(["incomplete", new Date(clock.now() + Number(slept[0]))]);

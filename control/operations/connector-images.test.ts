@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { queryDestination } from "../../tests/control-pipelines.ts";
 import { type FakeDocker, fakeDigest, startFakeDocker } from "../../tests/fake-docker.ts";
+import { soon } from "../../tests/soon.ts";
 import { keepDeclared } from "../connectors/declared.ts";
 import { askInstance } from "../operator/ask.ts";
 import { createOperator } from "../operator/operator.ts";
@@ -138,13 +139,10 @@ test("it is a connector like the others: shown, checked, synced, replaced, and r
   });
   const ids = async () => {
     const { job } = await made(`/pipelines/${pipeline_id}/sync`, {});
-    await vi.waitFor(
-      async () => {
-        const { body } = await api.call("GET", `/jobs/${job.job_id}`);
-        expect(body.data).toMatchObject({ status: "succeeded" });
-      },
-      { timeout: 60_000, interval: 20 },
-    );
+    await vi.waitFor(async () => {
+      const { body } = await api.call("GET", `/jobs/${job.job_id}`);
+      expect(body.data).toMatchObject({ status: "succeeded" });
+    }, soon);
     const rows = await queryDestination(
       api,
       destination_id,

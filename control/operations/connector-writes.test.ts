@@ -5,6 +5,7 @@ import { sharedAuthority } from "../../simulators/certificates.ts";
 import { answerJson, type Provider, startProvider } from "../../simulators/loopback.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { queryDestination } from "../../tests/control-pipelines.ts";
+import { soon } from "../../tests/soon.ts";
 import { createConnectors } from "../connectors/registry.ts";
 import { examples } from "../contract/examples.ts";
 
@@ -102,13 +103,10 @@ test("it is a connector like the others: shown, checked, synced, replaced, and r
   });
   const rows = async () => {
     const { job } = await made(`/pipelines/${pipeline_id}/sync`, {});
-    await vi.waitFor(
-      async () => {
-        const { body } = await api.call("GET", `/jobs/${job.job_id}`);
-        expect(body.data).toMatchObject({ status: "succeeded" });
-      },
-      { timeout: 60_000, interval: 20 },
-    );
+    await vi.waitFor(async () => {
+      const { body } = await api.call("GET", `/jobs/${job.job_id}`);
+      expect(body.data).toMatchObject({ status: "succeeded" });
+    }, soon);
     const query = "SELECT id, name FROM _svc_orders ORDER BY id";
     return await queryDestination(api, destination_id, query);
   };

@@ -10,6 +10,7 @@ import {
   type PostgresServer,
   startPostgres,
 } from "../../simulators/postgres-server.ts";
+import { soon } from "../../tests/soon.ts";
 import { postgres } from "../contract/egress.ts";
 import { createSecretRegistry } from "../filter/secrets.ts";
 import { systemClock } from "../host/clock.ts";
@@ -373,7 +374,7 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
       await expect
         .poll(
           () => database.query("SELECT wait_event FROM pg_stat_activity WHERE usename = 'reader'"),
-          { timeout: 100_000 },
+          soon,
         )
         .toContainEqual({ wait_event: "ClientWrite" });
       expect(stream.readableLength).toBeLessThan(4 * 1024 * 1024);

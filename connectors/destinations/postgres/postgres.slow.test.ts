@@ -9,6 +9,7 @@ import { describeDestination, describeStream } from "../../../tests/destination-
 import { describeDeletes } from "../../../tests/destination-deletes.ts";
 import { describeDeletions } from "../../../tests/destination-deletions.ts";
 import { openPostgresPlace, type PostgresPlace } from "../../../tests/postgres-place.ts";
+import { soon } from "../../../tests/soon.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -141,7 +142,7 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
             (opened) => opened.close().then(() => true),
             () => false,
           ),
-        { timeout: 100_000 },
+        soon,
       )
       .toBe(true);
     const again = await reopen();

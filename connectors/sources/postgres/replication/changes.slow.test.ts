@@ -16,6 +16,7 @@ import {
   wholeTable,
 } from "../../../../tests/log-tables.ts";
 import { createPostgresRun, type PostgresSettings } from "../../../../tests/postgres-run.ts";
+import { soon } from "../../../../tests/soon.ts";
 
 const login = logReader;
 let server: PostgresServer;
@@ -57,9 +58,7 @@ async function setStandby(database: PostgresDatabase, name: string): Promise<voi
 /** Until a commit waits for it. */
 async function untilWaiting(database: PostgresDatabase): Promise<void> {
   const waits = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-  await vi.waitFor(async () => expect(await database.query(waits)).toHaveLength(1), {
-    timeout: 60_000,
-  });
+  await vi.waitFor(async () => expect(await database.query(waits)).toHaveLength(1), soon);
 }
 
 const newSlot = () => `svc_test_${++slots}`;
@@ -80,9 +79,7 @@ describe.skipIf(findPostgres() === undefined)("changes from the log", () => {
     expect(tables.readCount).toBe(0);
     const waiting = tables.run(undefined, undefined, 3_600_000);
     const isRead = `SELECT FROM pg_replication_slots WHERE slot_name = '${slot}' AND active`;
-    await vi.waitFor(async () => expect(await database.query(isRead)).toHaveLength(1), {
-      timeout: 60_000,
-    });
+    await vi.waitFor(async () => expect(await database.query(isRead)).toHaveLength(1), soon);
     await database.query("CREATE TABLE two (id int)");
     await database.query("BEGIN; INSERT INTO one VALUES (1); INSERT INTO one VALUES (2); COMMIT");
     expect(await waiting).toEqual([]);
@@ -99,13 +96,10 @@ describe.skipIf(findPostgres() === undefined)("changes from the log", () => {
     await first.run();
     second.states.set("one", first.states.get("one"));
     const haveBegun = (count: number) =>
-      vi.waitFor(
-        async () => {
-          const sessions = `SELECT FROM pg_stat_activity WHERE backend_type = 'walsender' AND datname = '${database.name}' AND query LIKE 'START_REPLICATION%'`;
-          expect(await database.query(sessions)).toHaveLength(count);
-        },
-        { timeout: 60_000 },
-      );
+      vi.waitFor(async () => {
+        const sessions = `SELECT FROM pg_stat_activity WHERE backend_type = 'walsender' AND datname = '${database.name}' AND query LIKE 'START_REPLICATION%'`;
+        expect(await database.query(sessions)).toHaveLength(count);
+      }, soon);
     const waiting = first.run(undefined, undefined, 3_600_000);
     await haveBegun(1);
     const behind = second.run(undefined, undefined, 3_600_000);
@@ -645,7 +639,7 @@ describe.skipIf(findPostgres() === undefined)("changes from the log", () => {
         expect(found).toHaveLength(1);
         return Number(found[0]?.pid);
       };
-      const pid = await vi.waitFor(sleeping, { timeout: 60_000 });
+      const pid = await vi.waitFor(sleeping, soon);
       const running = tables.run();
       await vi.waitFor(
         async () =>
@@ -654,7 +648,7 @@ describe.skipIf(findPostgres() === undefined)("changes from the log", () => {
               "SELECT FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted",
             ),
           ).toHaveLength(1),
-        { timeout: 60_000 },
+        soon,
       );
       await delay(500);
       await database.query(`SELECT pg_terminate_backend(${pid})`);

@@ -14,6 +14,7 @@ import {
   wholeTable,
 } from "../../../../tests/log-tables.ts";
 import type { PostgresSettings } from "../../../../tests/postgres-run.ts";
+import { soon } from "../../../../tests/soon.ts";
 
 const login = logReader;
 let server: PostgresServer;
@@ -111,9 +112,7 @@ describe.skipIf(findPostgres() === undefined)("what the log does not tell", () =
     const one = await open(plain);
     const waiting = one.tables.run(undefined, undefined, 3_600_000);
     const isRead = `SELECT FROM pg_replication_slots WHERE slot_name = '${one.slot}' AND active`;
-    await vi.waitFor(async () => expect(await one.database.query(isRead)).toHaveLength(1), {
-      timeout: 60_000,
-    });
+    await vi.waitFor(async () => expect(await one.database.query(isRead)).toHaveLength(1), soon);
     await execute(
       one.database,
       "BEGIN; DROP TABLE t; CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t VALUES (3, 3); COMMIT",
@@ -404,7 +403,7 @@ describe.skipIf(findPostgres() === undefined)("what the log does not tell", () =
           expect(
             await one.database.query("SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'"),
           ).toHaveLength(1),
-        { timeout: 60_000 },
+        soon,
       );
       for (let run = 0; run < 3; run++) {
         await execute(one.database, fill(2));
