@@ -40,9 +40,9 @@ export function renderText(
     heading(report, paint),
     table(report.rules, columns, paint),
     ...rulesWith(report.rules, problemResults).map((rule) => failure(rule, paint)),
-    ...reasons(report.rules, "waived", paint),
-    ...reasons(report.rules, "left-out", paint),
-    ...reasons(report.rules, "not-applicable", paint),
+    ...reasons(report.rules, "waived", columns, paint),
+    ...reasons(report.rules, "left-out", columns, paint),
+    ...reasons(report.rules, "not-applicable", columns, paint),
     ...untried(report.rules, paint),
     summary(report, paint),
   ];
@@ -99,15 +99,31 @@ function failure(rule: RuleReport, paint: Paint): readonly string[] {
 function reasons(
   rules: readonly RuleReport[],
   result: Result,
+  columns: number,
   paint: Paint,
 ): readonly (readonly string[])[] {
   const listed = rulesWith(rules, [result]);
   if (listed.length === 0) return [];
   const { heading: title, sign } = resultWords[result];
   const idWidth = Math.max(...listed.map((rule) => rule.id.length));
-  const line = (rule: RuleReport) =>
-    `  ${sign} ${rule.id.padEnd(idWidth)}  ${logLine(rule.reason ?? "no reason given")}`;
-  return [[paint("bold", title), ...listed.map(line)]];
+  const byReason = Map.groupBy(listed, ({ reason = "no reason given" }) => logLine(reason));
+  const lines = [...byReason].flatMap(([reason, [first, ...others]]) => [
+    `  ${sign} ${(first?.id ?? "").padEnd(idWidth)}  ${reason}`,
+    ...inRows(others, idWidth, columns).map((row) => `    ${row}`),
+  ]);
+  return [[paint("bold", title), ...lines]];
+}
+
+/** Ids of rules for which the same holds, as many in a row as there is room for. */
+function inRows(rules: readonly RuleReport[], idWidth: number, columns: number): string[] {
+  const perRow = Math.max(1, Math.floor((columns - 4) / (idWidth + 2)));
+  return Array.from({ length: Math.ceil(rules.length / perRow) }, (_, row) =>
+    rules
+      .slice(row * perRow, (row + 1) * perRow)
+      .map(({ id }) => id.padEnd(idWidth))
+      .join("  ")
+      .trimEnd(),
+  );
 }
 
 /** The parts that applicable rules could not try, with reasons. */
