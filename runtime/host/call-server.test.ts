@@ -16,7 +16,7 @@ function open(request: Broker["request"]) {
   const ending = new AbortController();
   const broker = { request } as Broker;
   const calls = createCallServer(createFrameWriter(wire), broker, systemClock, ending.signal);
-  return { calls, far, ending };
+  return { calls, wire, far, ending };
 }
 
 const requestOf = (id: number, bytes: number): Frame => ({
@@ -79,6 +79,29 @@ test("no request is sent while 64 MiB of answers wait for the worker", async () 
   expect(sent).toBe(most);
   far.resume();
   await expect.poll(() => sent).toBe(12);
+});
+
+test.each([
+  "ended",
+  "destroyed",
+] as const)("a wire that is %s with answers nobody took lets the host's thread go on, until the run ends", async (way) => {
+  let sent = 0;
+  const { calls, wire, ending } = open(async (_call, _signal, room) => {
+    await room?.();
+    sent++;
+    return answerOf(budgets.answers.together + 1);
+  });
+  // It closes when the thread comes to it, as a socket does.
+  wire._destroy = (error, done) => void setImmediate(done, error);
+  calls.serve(requestOf(1, 200));
+  expect(await isSettled(calls.room())).toBe(true);
+  if (way === "ended") wire.end();
+  else wire.destroy();
+  calls.serve(requestOf(2, 200));
+  for (let turns = 0; turns < 10; turns++) await turn();
+  expect(sent).toBe(way === "ended" ? 1 : 2);
+  ending.abort();
+  await expect.poll(() => sent).toBe(2);
 });
 
 test.each([

@@ -53,10 +53,15 @@ export function createCallServer(
   let requestBytes = 0;
   /** Bytes of answers that the worker has not taken. */
   let answerBytes = 0;
+  const waitingForAnswers: (() => void)[] = [];
+  const resumeWaiting = () => {
+    for (const resume of waitingForAnswers.splice(0)) resume();
+  };
   let onRoom = () => {};
   signal.addEventListener("abort", () => {
     for (const { socket } of sessions.values()) socket.destroy();
     onRoom();
+    resumeWaiting();
   });
 
   const answer = async (id: number, work: () => Promise<() => void>) => {
@@ -71,9 +76,13 @@ export function createCallServer(
     }
   };
 
-  /** Waits until another answer may come. */
+  /**
+   * Waits until another answer may come: for an answer to be taken, not for the writer, which has
+   * room at once where its stream ends.
+   */
   const answerRoom = async () => {
-    while (answerBytes > budgets.answers.together && !signal.aborted) await writer.drained();
+    while (answerBytes > budgets.answers.together && !signal.aborted)
+      await new Promise<void>((resolve) => waitingForAnswers.push(resolve));
   };
 
   const request = async (call: HttpCall) => {
@@ -85,6 +94,7 @@ export function createCallServer(
         writer.send(frameKind.answer, id, ...joinPayload(head, body));
         writer.drained().then(() => {
           answerBytes -= body.length;
+          resumeWaiting();
           giveBack();
         });
       };
