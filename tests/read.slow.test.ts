@@ -111,11 +111,14 @@ test("a reader that stalls stops the requests, and they go on when it goes on", 
   );
   let last = -1;
   await expect
-    .poll(() => {
-      const grew = mailer.requests.length !== last;
-      last = mailer.requests.length;
-      return grew || last < 2;
-    }, soon)
+    .poll(
+      () => {
+        const grew = mailer.requests.length !== last;
+        last = mailer.requests.length;
+        return grew || last < 2;
+      },
+      { ...soon, interval: 400 },
+    )
     .toBe(false);
   const whenStalled = mailer.requests.length;
   expect(whenStalled).toBeLessThan(20);
