@@ -221,8 +221,9 @@ async function* frames({ wire }: WorkerProcess): AsyncGenerator<Frame, void, und
   wire.on("end", () => wake());
   for (;;) {
     if (waiting.length === 0) {
-      if (isBroken || wire.destroyed) return;
+      // First: a wire that has ended is destroyed soon after, and half a frame would go unseen.
       if (wire.readableEnded) return reader.end();
+      if (isBroken || wire.destroyed) return;
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
