@@ -189,7 +189,7 @@ test("when its budget is spent, rules are left out and say so; those that find m
       id,
       async run(_, report) {
         tried.push(id);
-        if (tried.length > 1) throw new BudgetSpentError("spent");
+        if (tried.length > 1) throw new BudgetSpentError(300_000);
         report.checked("one thing");
       },
     });
@@ -202,7 +202,7 @@ test("when its budget is spent, rules are left out and say so; those that find m
     kitVersion: "0.0.0",
     command: "svc conformance it",
     startedAt: "2026-07-01T00:00:00Z",
-    budget: { ms: 300_000, effort: 0.02, leftMs: () => 0 },
+    budget: { ms: 300_000, effort: 0.02 },
   });
   expect(tried).toEqual(["READ-04", "STATE-04", "LEAK-01"]);
   expect(report.rules.map(({ id, result }) => [id, result])).toEqual([
@@ -226,7 +226,7 @@ test("when the budget is spent in the midst of a rule, what the rule has seen co
       id,
       async run(_, report) {
         see(report);
-        throw new BudgetSpentError("spent");
+        throw new BudgetSpentError(300_000);
       },
     });
   const report = await certify({
@@ -241,7 +241,7 @@ test("when the budget is spent in the midst of a rule, what the rule has seen co
     kitVersion: "0.0.0",
     command: "svc conformance it",
     startedAt: "2026-07-01T00:00:00Z",
-    budget: { ms: 300_000, effort: 0.02, leftMs: () => 1 },
+    budget: { ms: 300_000, effort: 0.02 },
   });
   const rest = ["the rest: the budget of 5 min 0 s was spent"];
   expect(report.rules.map(({ result, untried }) => [result, untried])).toEqual([
@@ -254,8 +254,7 @@ test("when the budget is spent in the midst of a rule, what the rule has seen co
 test("a rule that would run for ever ends with the run in which the budget is spent", async () => {
   await using own = await openReference("program");
   const { runCount } = own;
-  const budget = { ms: 1_000, effort: 1, leftMs: () => runCount + 3 - own.runCount };
-  own.limitTime(budget);
+  own.limitTime({ ms: 1_000, leftMs: () => runCount + 3 - own.runCount });
   const endless = rule({
     async run(tried, report) {
       for (;;) {
@@ -264,20 +263,20 @@ test("a rule that would run for ever ends with the run in which the budget is sp
       }
     },
   });
-  const { result, subjects, runCount: runs } = await tryRule(endless, own, "", budget);
+  const { result, subjects, runCount: runs } = await tryRule(endless, own);
   expect([result, subjects, runs]).toEqual(["pass", ["run 1", "run 2", "run 3"], 3]);
 });
 
 test("a budget in which nothing could be tried proves nothing", async () => {
   const report = await certify({
     lab,
-    rules: [rule({ run: () => Promise.reject(new BudgetSpentError("spent")) })],
+    rules: [rule({ run: () => Promise.reject(new BudgetSpentError(300_000)) })],
     waivers: [],
     profiles: ["core"],
     kitVersion: "0.0.0",
     command: "svc conformance it",
     startedAt: "2026-07-01T00:00:00Z",
-    budget: { ms: 1_000, effort: 0.02, leftMs: () => 0 },
+    budget: { ms: 1_000, effort: 0.02 },
   });
   expect(report.verdict).toBe("failed");
 });

@@ -2,7 +2,7 @@
  * Tries rules on a connector and makes the report: one rule after another, or as many at a time as
  * the target bears runs; each result by one table.
  */
-import { type Budget, BudgetSpentError } from "../contract/budget.ts";
+import { BudgetSpentError } from "../contract/budget.ts";
 import { choosingFor } from "../contract/choices.ts";
 import type { ConformanceReport, Problem, Result, RuleReport } from "../contract/report.ts";
 import type { Evidence, Profile, Reporter, Rule } from "../contract/rule.ts";
@@ -61,7 +61,7 @@ export interface CertifyOptions<Subject> {
    * spent: a rule that needs one then is left out, or ends with what it has seen. `effort`: the
    * part of each sample that is taken, so that all rules fit.
    */
-  readonly budget?: (Budget & { readonly effort: number }) | undefined;
+  readonly budget?: ConformanceReport["budget"] | undefined;
   /**
    * When it aborts, no further rule is tried, and the one that is being tried counts for nothing.
    */
@@ -89,7 +89,7 @@ export async function certify<Subject>(
         options.onFinished?.(report);
       }
   };
-  const tryHere = (rule: Rule<Subject>) => tryRule(rule, lab, options.command, budget);
+  const tryHere = (rule: Rule<Subject>) => tryRule(rule, lab, options.command);
   const tryIn = (lane: Lane) => (rule: Rule<Subject>) =>
     lane.tryRule(rule.id).catch((error) => notTried(rule, lab, options.command, error));
   await Promise.all([
@@ -154,7 +154,6 @@ export async function tryRule<Subject>(
   rule: Rule<Subject>,
   lab: Subject & TriedLab,
   command = "",
-  budget?: Budget,
 ): Promise<RuleReport> {
   const startMs = performance.now();
   const runs = { count: 0 };
@@ -200,11 +199,14 @@ export async function tryRule<Subject>(
     if (result === "vacuous")
       reason = "nothing was found to look at, so that a pass would mean nothing";
   } catch (error) {
-    const isSpent = budget !== undefined && error instanceof BudgetSpentError;
-    if (isSpent && subjects.size + problemCount === 0) return leaveOut(rule, lab, command, budget);
-    if (isSpent) untried.add(`the rest: the budget of ${durationText(budget.ms)} was spent`);
-    result = isSpent ? resultOf(rule, problemCount, subjects.size) : "error";
-    reason = isSpent ? undefined : kitFailure(error);
+    if (error instanceof BudgetSpentError) {
+      if (subjects.size + problemCount === 0) return leaveOut(rule, lab, command, error);
+      untried.add(`the rest: the budget of ${durationText(error.budgetMs)} was spent`);
+      result = resultOf(rule, problemCount, subjects.size);
+    } else {
+      result = "error";
+      reason = kitFailure(error);
+    }
   } finally {
     clearInterval(staying);
   }
@@ -244,12 +246,12 @@ const leaveOut = <Subject>(
   rule: Rule<Subject>,
   lab: TriedLab,
   command: string,
-  { ms }: Budget,
+  { budgetMs }: BudgetSpentError,
 ): RuleReport => ({
   ...describe(rule, lab, command),
   ...nothing,
   result: "left-out",
-  reason: `the budget of ${durationText(ms)} was spent on rules that find more in less time`,
+  reason: `the budget of ${durationText(budgetMs)} was spent on rules that find more in less time`,
 });
 
 const notTried = <Subject>(

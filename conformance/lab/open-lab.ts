@@ -236,7 +236,7 @@ function createRunner(options: RunnerOptions): Runner {
     run(command, options = {}) {
       return turns(async () => {
         signal?.throwIfAborted();
-        if (budget && budget.leftMs() <= 0) throw new BudgetSpentError("the budget is spent");
+        if (budget && budget.leftMs() <= 0) throw new BudgetSpentError(budget.ms);
         runCount++;
         countRun();
         const run = () =>

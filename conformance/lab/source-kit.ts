@@ -68,7 +68,7 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
       const rule = chosen.find((one) => one.id === id);
       if (!rule) throw new UnusableError(`there is no rule ${id}`);
       if (budget) lab.limitTime(budget);
-      return await tryRule(rule, lab, options.command, budget);
+      return await tryRule(rule, lab, options.command);
     },
     async run() {
       options.onStart?.(chosen);
@@ -88,7 +88,7 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
         codeDigest: await target.codeDigest?.().catch(() => undefined),
         command: options.command,
         startedAt: startedAt.toISOString(),
-        budget: budget && { ...budget, effort: lab.effort },
+        budget: budget && { ms: budget.ms, effort: lab.effort },
         signal: options.signal,
         onFinished: options.onFinished,
       });
