@@ -73,6 +73,19 @@ describe("the text report", () => {
     );
   });
 
+  it("says a reason once, with the rules that share it in rows that fit", () => {
+    const ids = Array.from({ length: 10 }, (_, at) => `CDC-${String(at + 1).padStart(2, "0")}`);
+    const rules = ids.map((id) =>
+      ruleWith({ id, result: "not-applicable", reason: "it reads no log" }),
+    );
+    const text = renderText(reportOf(rules), { columns: 80 });
+    expect(text.match(/it reads no log/g)).toHaveLength(1);
+    const [, listed = ""] = text.split("it reads no log\n");
+    const rows = (listed.split("\n\n")[0] ?? "").split("\n");
+    expect(rows.join(" ").trim().split(/\s+/)).toEqual(ids.slice(1));
+    for (const row of rows) expect(row.length).toBeLessThanOrEqual(80);
+  });
+
   it("says what to do about a rule that looked at nothing", () => {
     expect(renderText(sampleReport())).toContain("Add a recording that shows what it is about.");
   });
