@@ -194,7 +194,7 @@ describe.skipIf(findPostgres() === undefined)("a pipeline that reads the log", (
       await expectSame(["3/0/gone"]);
     }
 
-    // A job whose worker is killed between the tables goes on with the other one.
+    // A job whose worker is killed between the tables brings both of them to one transaction.
     await source.query("UPDATE orders SET v = 50; UPDATE people SET v = 60");
     const worker = startProgram("job-process.ts", workers);
     await firstLine(worker);
@@ -205,8 +205,16 @@ describe.skipIf(findPostgres() === undefined)("a pipeline that reads the log", (
     await vi.waitFor(async () => {
       const waiting = await target.query("SELECT FROM pg_locks WHERE NOT granted");
       expect(waiting.length).toBeGreaterThan(0);
+      const done = await api.db
+        .selectFrom("job_streams")
+        .select("name")
+        .where("job_id", "=", killedJob)
+        .where("status", "=", "complete")
+        .execute();
+      expect(done).toEqual([{ name: "orders" }]);
     }, soon);
     await killed(worker);
+    await source.query("UPDATE orders SET v = 51; UPDATE people SET v = 61");
     await target.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' AND pid <> pg_backend_pid()",
     );
@@ -222,9 +230,10 @@ describe.skipIf(findPostgres() === undefined)("a pipeline that reads the log", (
       "lost",
       "succeeded",
     ]);
+    await expectSame(["3/0/gone"]);
     await source.query("DELETE FROM people WHERE id = 4");
     await succeeded(await due(pipeline_id));
-    await expectSame(["3/0/gone", "4/60/gone"]);
+    await expectSame(["3/0/gone", "4/61/gone"]);
 
     // A slot that is gone: the job says so, and its next attempt reads the tables anew.
     await source.query(

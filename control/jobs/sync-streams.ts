@@ -10,6 +10,7 @@ import {
 } from "svc-connectors/host";
 import type { JobAttempt } from "../contract/job.ts";
 import { noteFact } from "../events/facts.ts";
+import { isOfLog } from "../pipelines/modes.ts";
 import { lockPipeline, type PipelineRow } from "../pipelines/rows.ts";
 import {
   applySchemaChanges,
@@ -81,8 +82,11 @@ export async function chooseStreams(
 
   const choice = choiceOf(job.options);
   const isWanted = isChosen(choice.streams);
+  // Streams of a log end at the same transaction, so all of them are read up to a new one.
+  const ofLog = new Set(changed.streams.filter(isOfLog).map(({ stream }) => identityOf(stream)));
   const chosen = jobStreams(namingOf(pipeline), changed.streams, choice).streams.filter(
-    ({ configured }) => done.get(identityOf(configured.stream)) !== "complete",
+    ({ configured: { stream } }) =>
+      ofLog.has(identityOf(stream)) || done.get(identityOf(stream)) !== "complete",
   );
   const streams = chosen.map(({ isRestart = false, ...stream }) => {
     // An earlier attempt has begun it anew: this one goes on from there.
