@@ -174,14 +174,18 @@ export function directionOf(column: CursorColumn): "ascending" | "descending" | 
     : "none";
 }
 
-/** Names of parameters that ask a provider for an order. */
+/** Names of parameters that ask a provider for an order, and of parts of them: `sort[0][field]`. */
 const orderParameter =
-  /^(sort|order|orderby|orderdir|sortby|sortorder|sortdir|sortdirection|direction)$/;
+  /^((sort|order)(by|key|field|column|dir|direction|order|ing)?|direction|sorts|sorted)$/;
+/** Texts in a language of queries that do so: `ORDER BY updated`, `tickets(orderBy: UPDATED_ASC)`. */
+const orderInQuery = /\bORDER\s+BY\s+\w|\b(orderBy|sortBy|sort|sortKey|order)\s*:\s*[\w{["$]/i;
 
 /** True when the connector asks for an order: then the provider keeps it. */
-export function asksForOrder({ listing }: CursorColumn): boolean {
-  return Object.keys(listing.fixed).some((name) =>
-    orderParameter.test(name.toLowerCase().replaceAll(/[^a-z]/g, "")),
+export function asksForOrder({ listing }: Pick<CursorColumn, "listing">): boolean {
+  const isOrder = (part: string) =>
+    orderParameter.test(part.toLowerCase().replaceAll(/[^a-z]/g, ""));
+  return Object.entries(listing.fixed).some(
+    ([name, value]) => name.split(/[^\w-]/).some(isOrder) || orderInQuery.test(value),
   );
 }
 
