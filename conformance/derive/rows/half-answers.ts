@@ -37,7 +37,8 @@ const graphqlErrors = { errors: [{ message: "Something failed.", path: ["rows", 
 
 /**
  * The answer with a part of its rows: beside each error that this provider is known to report with
- * a 200, and with an error in place of one row. None when it is no listing with rows.
+ * a 200, and with an error, also one of those, in place of one row. None when it is no listing with
+ * rows.
  * @param ownErrors documents with which this provider reports an error in an answer of status 200
  */
 export function halfAnswers(
@@ -66,7 +67,7 @@ export function halfAnswers(
   const isOfRecords = lab.streams.some(
     (stream) => keyFieldsOf(listing, outputRows(whole.messages, stream), stream).length > 0,
   );
-  const instead = (isOfRecords ? inPlaceOfRow : []).map((row) => ({
+  const instead = (isOfRecords ? [...inPlaceOfRow, ...ownErrors] : []).map((row) => ({
     name: `${answer.status} with ${JSON.stringify(row)} in place of its last row`,
     answer: withTree(answer, withValue(tree, pointer, [...rows.slice(0, -1), row])),
   }));
