@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type EvidenceLimits, leftOutNote, pageLimits, showEvidence } from "./evidence.ts";
+import {
+  type EvidenceLimits,
+  howFound,
+  leftOutNote,
+  pageLimits,
+  showEvidence,
+} from "./evidence.ts";
 
 const limits: EvidenceLimits = {
   maxProblems: 2,
@@ -108,6 +114,13 @@ describe("evidence within its limits", () => {
       limits,
     );
     expect(shown).toMatchObject({ before: "sho", leak: "rt", after: "" });
+  });
+
+  it.each([
+    ["as it is", "as it is"],
+    ["base64", "as base64"],
+  ])("says of a leak %s that it is found %s", (encoding, text) => {
+    expect(howFound({ encoding })).toBe(text);
   });
 
   it("keeps evidence of 50 MB small", () => {

@@ -121,6 +121,10 @@ export function showEvidence(evidence: Evidence, limits: EvidenceLimits): ShownE
   }
 }
 
+/** How a leak is written: "as it is", "as base64". */
+export const howFound = ({ encoding }: { readonly encoding: string }) =>
+  encoding === "as it is" ? encoding : `as ${encoding}`;
+
 /** A note in the place of less text than it has itself tells nothing. */
 const noteLength = 60;
 

@@ -1,6 +1,12 @@
 /** The findings of a rule, as plain lines: for the terminal and the JUnit report. */
 import type { RuleReport } from "../contract/report.ts";
-import { type EvidenceLimits, leftOutNote, type ShownEvidence, showEvidence } from "./evidence.ts";
+import {
+  type EvidenceLimits,
+  howFound,
+  leftOutNote,
+  type ShownEvidence,
+  showEvidence,
+} from "./evidence.ts";
 import { plural, resultWords } from "./results.ts";
 import { logLine, visibleInLog } from "./visible.ts";
 
@@ -78,7 +84,7 @@ function bodyLines(evidence: ShownEvidence): readonly string[] {
     case "leak":
       return [
         ...linesOf(`${evidence.before}⟦${evidence.leak}⟧${evidence.after}`),
-        `found as ${logLine(evidence.encoding)}`,
+        `found ${logLine(howFound(evidence))}`,
       ];
     case "text":
       return linesOf(evidence.text);

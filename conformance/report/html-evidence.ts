@@ -1,6 +1,7 @@
 /** One piece of evidence in the HTML report. */
 import type { Evidence } from "../contract/rule.ts";
 import {
+  howFound,
   leftOutNote,
   pageLimits,
   type ShownEvidence,
@@ -33,7 +34,7 @@ function body(evidence: ShownEvidence): Markup {
       )}</pre>`;
     case "leak":
       return markup`<pre class="wraps" tabindex="0" role="region" aria-label="${evidence.title}">${evidence.before}<mark>${evidence.leak}</mark>${evidence.after}</pre>
-<p class="soft">Found as ${evidence.encoding}.</p>`;
+<p class="soft">Found ${howFound(evidence)}.</p>`;
     case "text":
       return markup`<pre tabindex="0" role="region" aria-label="${evidence.title}">${evidence.text}</pre>`;
   }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { testRule } from "../../fixtures/reference/test-rule.ts";
+import { requestsUntilCrash } from "./state-01.last-requests.ts";
 import { repeatedBeyondCursors } from "./state-01.repeated-rows.ts";
 import rule from "./state-01-crash-at-any-message.ts";
 
@@ -28,4 +29,24 @@ test("rows at the cursor of one part may come again, and no others", () => {
     repeatedBeyondCursors({ stream: { cursorField: "at" }, state, covered, again: rows });
   expect(again(covered.slice(1))).toEqual([]);
   expect(again(covered)).toEqual(["a1"]);
+});
+
+test("requests that a program had sent ahead of its rows are left out, and told", () => {
+  const page = (id: string) => ({
+    request: { method: "GET", url: new URL(`https://api.example.com/${id}`), body: "" },
+    answer: { status: 200, headers: {}, body: Buffer.from(JSON.stringify({ rows: [{ id }] })) },
+  });
+  const run = (row: string) =>
+    ({
+      messages: [{ message: { type: "RECORD", record: { data: { id: row } } } }],
+      exchanges: ["n1", "n2", "n3", "n4"].map(page),
+    }) as unknown as Parameters<typeof requestsUntilCrash>[0];
+  const urls = (row: string) => {
+    const shown = requestsUntilCrash(run(row));
+    return shown.kind === "exchanges"
+      ? [shown.title, ...shown.exchanges.map(({ request }) => request.slice(-2))]
+      : [];
+  };
+  expect(urls("n2")).toEqual([expect.stringContaining("sent ahead"), "n1", "n2"]);
+  expect(urls("n4")).toEqual(["Last requests until the crash", "n3", "n4"]);
 });

@@ -9,6 +9,7 @@ import {
   resumableStreams,
   undisturbed,
 } from "../derive/sweeps/reads.ts";
+import { requestsUntilCrash } from "./state-01.last-requests.ts";
 import { crashesInLongRead, type LongReadCrash } from "./state-01.long-read.ts";
 import { repeatedBeyondCursors } from "./state-01.repeated-rows.ts";
 
@@ -44,7 +45,7 @@ export default defineRule({
           `${crash.name}: resumed from ${JSON.stringify(crash.state ?? {})}, the run ends with ${describeDifference({ missing, changed, extra: [] })}.`,
           messageEvidence("Until the crash", crash.first, [crash.first.messages.length - 1]),
           messageEvidence("Resumed", crash.resumed, []),
-          exchangeEvidence("Last requests until the crash", crash.first.exchanges.slice(-2)),
+          requestsUntilCrash(crash.first),
           exchangeEvidence(
             "First requests of the resumed read",
             crash.resumed.exchanges.slice(0, 2),
@@ -83,7 +84,7 @@ function reportLongRead(report: Reporter, crash: LongReadCrash | string): void {
   report.fail(
     `${name}: resumed from ${JSON.stringify(state)}, the run ends with ${describeDifference({ missing, changed, extra: [] })}.`,
     messageEvidence("Until the crash", first, [first.messages.length - 1]),
-    exchangeEvidence("Last requests until the crash", first.exchanges.slice(-2)),
+    requestsUntilCrash(first),
     exchangeEvidence("First requests of the resumed read", resumed.exchanges.slice(0, 2)),
   );
 }

@@ -86,7 +86,7 @@ export default defineRule({
       const rows = outputRows(observation.messages, stream);
       if (rows.length > 0)
         report.fail(
-          `${stream.label}: a read from ${stateText(state)} gives ${rows.length} rows, though none is that new (${rows
+          `${stream.label}: a read from ${stateText(state)} gives ${rows.length === 1 ? "1 row" : `${rows.length} rows`}, though none is that new (${rows
             .slice(0, 3)
             .map(({ key }) => key)
             .join(", ")}).`,

@@ -22,7 +22,7 @@ const waitSeconds = 60;
 const laterMs = 3_600_000;
 
 export interface Change {
-  /** "changed 1 s after the read began". */
+  /** "changed, with a time 1 s after the read began". */
   readonly name: string;
   /** Milliseconds after the beginning of the read. */
   readonly afterMs: number;
@@ -32,16 +32,16 @@ export interface Change {
 
 /** While the read waits, at its very beginning, and before the wait. */
 export const changesWhileReading: readonly Change[] = [
-  { name: "changed at the moment the read begins", afterMs: 0 },
-  { name: "changed 1 s after the read began", afterMs: 1_000 },
-  { name: "changed 30 s after the read began", afterMs: 30_000 },
+  { name: "changed, with the time at which the read began", afterMs: 0 },
+  { name: "changed, with a time 1 s after the read began", afterMs: 1_000 },
+  { name: "changed, with a time 30 s after the read began", afterMs: 30_000 },
   {
-    name: "changed 1 s after the read began, and one of a later page 30 s after",
+    name: "changed, with a time 1 s after the read began, and one of a later page 30 s after",
     afterMs: 1_000,
     other: { afterMs: 30_000, of: "page" },
   },
   {
-    name: "changed 1 s after the read began, and one of another parent 30 s after",
+    name: "changed, with a time 1 s after the read began, and one of another parent 30 s after",
     afterMs: 1_000,
     other: { afterMs: 30_000, of: "parent" },
   },

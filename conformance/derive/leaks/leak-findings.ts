@@ -158,12 +158,15 @@ export function failForLeak(report: Reporter, { run, sink, leak, count }: LeakFi
   const how = leak.isVerbatim
     ? "stands as it is"
     : `stands ${/^\d|^its /.test(leak.encoding) ? `in part (${leak.encoding})` : `as ${leak.encoding}`}`;
-  const more = count > 1 ? ` ${count - 1} more texts show the same.` : "";
+  const more = count > 1 ? ` ${moreTexts(count - 1)} the same.` : "";
   report.fail(
     `The secret "${leak.canary.name}" ${how} in ${sink.name} of the run "${run.name}".${more}`,
     ...leakEvidence(run, sink, leak),
   );
 }
+
+const moreTexts = (count: number) =>
+  count === 1 ? "1 more text shows" : `${count} more texts show`;
 
 /** Characters that are shown before and after a leak. */
 const around = 160;
