@@ -93,7 +93,7 @@ export const yields: Readonly<Record<string, Yield>> = {
   "PAGE-04": { finds: 2, runs: 0 },
   "PAGE-05": { finds: 1, runs: 18 },
   "PAGE-06": { finds: 6, runs: 22 },
-  "PAGE-07": { finds: 6, runs: 14 },
+  "PAGE-07": { finds: 7, runs: 16 },
   "PAGE-08": { finds: 5, runs: 3 },
   "AUTH-01": { finds: 6, runs: 8 },
   "AUTH-02": { finds: 5, runs: 5 },

@@ -11,6 +11,7 @@ testRule(rule, {
       /leads to another host, and request 2 followed it with a credential/,
     "page-07-link-without-tls":
       /same host without TLS, and request 2 followed it with a credential/,
+    "page-07-token-taken-for-a-link": /request 2 went to files.storage-elsewhere.net/,
     "page-07-empty-token-is-none": /the empty text as its first token.*missing/,
   },
 });

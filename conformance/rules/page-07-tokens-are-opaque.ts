@@ -1,12 +1,9 @@
 import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Listing } from "../contract/learned.ts";
+import type { Exchange } from "../contract/network.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
-import {
-  credentialHeaders,
-  credentialsOf,
-  findCredentials,
-} from "../derive/auth/credential-places.ts";
+import { credentialHeaders, findCredentials } from "../derive/auth/credential-places.ts";
 import {
   endText,
   handsOutTokens,
@@ -23,17 +20,29 @@ import { endsWithEmptyToken, withEmptyToken, withLinks } from "./page-07.page-to
 
 const sampledReads = 4;
 
-/** One to one: different tokens stay different. */
-const spellings: readonly { readonly name: string; change(token: string): string }[] = [
+const elsewhere = "files.storage-elsewhere.net";
+
+/**
+ * One to one: different tokens stay different. `mayFail`: whoever refuses it is right as well.
+ */
+const spellings: readonly {
+  readonly name: string;
+  change(token: string): string;
+  readonly mayFail?: boolean;
+}[] = [
   { name: "+, / and =", change: (token) => `${token}+a/b==` },
   { name: "% and what looks like an escape", change: (token) => `100%25${token}%2B%zz` },
   { name: "?, & and #", change: (token) => `?${token}&limit=1#end` },
   { name: "spaces", change: (token) => `of ${token} no 1` },
   { name: "letters beyond ASCII", change: (token) => `ключ-${token}-ü-\u{1F511}` },
   { name: "quotes and backslashes", change: (token) => `"${token}\\n'<b>` },
+  {
+    name: "the URL of another host",
+    change: (token) => `https://${elsewhere}/v1/notes?after=${token}`,
+    mayFail: true,
+  },
 ];
 
-const elsewhere = "files.storage-elsewhere.net";
 const userinfo = "reader:of-the-link";
 const detours: readonly { readonly name: string; change(link: URL): string }[] = [
   {
@@ -76,12 +85,13 @@ export default defineRule({
       // Where one page was recorded, several small ones have tokens.
       const pageSize = (listing: Listing) =>
         listings.includes(listing) && listing.rows.length <= listing.pageSize ? 1 : undefined;
-      for (const { name, change } of spellings)
+      for (const { name, change, mayFail } of spellings)
         reportProblem(
           report,
           read,
           `tokens with ${name} in them`,
           await readPages(lab, read, { token: change, pageSize }),
+          mayFail,
         );
       const cursors = listings.filter(
         (listing) => listing.paging.style === "cursor" && !endsWithEmptyToken(lab, listing),
@@ -114,6 +124,14 @@ function reportProblem(
   mayFail = false,
 ) {
   report.checked(`${read.name}: ${what}`);
+  const evidence = (marked: Exchange | undefined) =>
+    exchangeEvidence("Requests", observation.exchanges.slice(0, 12), (one) => one === marked);
+  const stray = observation.exchanges.find(({ request }) => request.url.hostname === elsewhere);
+  if (stray)
+    return report.fail(
+      `${read.name}: the provider gives ${what}, and request ${stray.request.index + 1} went to ${elsewhere}. Expected: the token comes back as it is, or an error.`,
+      evidence(stray),
+    );
   const missing = missingRows(read, observation);
   const { status } = observation.outcome;
   if (
@@ -131,11 +149,7 @@ function reportProblem(
     observation.exchanges.at(-1);
   report.fail(
     `${read.name}: the provider gives ${what}, and the read ${end}. Expected: the token comes back as it is, and all rows come.`,
-    exchangeEvidence(
-      "Requests",
-      observation.exchanges.slice(0, 12),
-      (exchange) => exchange === refused,
-    ),
+    evidence(refused),
   );
 }
 
@@ -155,8 +169,7 @@ async function follow(
     if (request.url.username !== "" || (request.headers.authorization ?? "").includes(login))
       return true;
     const hasCredential =
-      findCredentials(request, credentialsOf(lab)).length > 0 ||
-      credentialHeaders(request).length > 0;
+      findCredentials(request, lab.canaries).length > 0 || credentialHeaders(request).length > 0;
     return !origins.has(request.url.origin) && hasCredential;
   });
   const evidence = exchangeEvidence(
