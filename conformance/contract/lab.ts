@@ -171,7 +171,10 @@ export interface Lab {
   readonly config: JsonObject;
   /** JSON pointers of the secrets in the configuration. */
   readonly secretPaths: readonly string[];
-  /** Made up secrets of the configuration, and those that the recordings' provider issues. */
+  /**
+   * Made up secrets of the configuration, and what the recordings' provider issues to prove later
+   * requests; not what it issues to page.
+   */
   readonly canaries: readonly Canary[];
   readonly streams: readonly StreamFacts[];
   readonly recordings: readonly Recording[];

@@ -28,6 +28,10 @@ export function fillPlaceholders({ request, response }: Interaction, reveal: Rev
   };
 }
 
+/** A state, or another JSON tree, with a value in place of each placeholder. */
+export const fillTree = <T>(tree: T, reveal: Reveal): T =>
+  JSON.parse(fillBody(JSON.stringify(tree), reveal)) as T;
+
 function fillResponse(response: RecordedResponse, reveal: Reveal): RecordedResponse {
   return {
     ...response,

@@ -163,6 +163,23 @@ test("a token is replaced also where it stood before the provider said that it i
   );
 });
 
+test("a state that holds what the provider gave out is replayed with its real value", async () => {
+  const since = "1987-11-24T19:57:38.123456Z";
+  const row = note.replace("2026-05-31T00:00:00.123456Z", since);
+  await using provider = await open({
+    "/v1/notes": ({ query }) =>
+      text(
+        `{"data":[${query.has("since") ? "" : row}],"next":null,"session_token":"${query.get("since") ?? ""}"}`,
+      ),
+  });
+  await record({ ...provider.options, streams: ["notes"] });
+  const { recordings } = await loadRecordings(provider.folder);
+  const resumed = recordings.find(({ name }) => name === "notes.resumed");
+  expect(resumed?.run.state?.[0]?.state).toEqual({ since: "{{issued:session_token}}" });
+  expect(resumed?.interactions[0]?.request.url).toContain("since={{issued:session_token}}");
+  expect(JSON.stringify(recordings)).not.toContain(since);
+});
+
 test("the same seed gives the same bytes, another one other people", async () => {
   const bytes = async (seed: number) => {
     await using provider = await open();

@@ -12,7 +12,7 @@ import {
   type NetworkSeams,
   type NetworkSettings,
 } from "svc-connectors/host";
-import type { Interaction, Recording, RecordingMetadata } from "../contract/recording.ts";
+import type { RecordedRun, Recording, RecordingMetadata } from "../contract/recording.ts";
 import { formatRecording, formatYaml } from "../fixtures/format.ts";
 import type { RecordingLimits } from "./allowance.ts";
 import { toErrorAnswers } from "./answers.ts";
@@ -31,7 +31,7 @@ import { versionInUrls } from "./provider-version.ts";
 import { createPseudonyms } from "./pseudonyms.ts";
 import { RecordingError } from "./recording-error.ts";
 import { createRedactor, type Redactor } from "./redactor.ts";
-import { outcomeOf, type RecordingDraft } from "./replay.ts";
+import { outcomeOf } from "./replay.ts";
 import { type FixtureLeak, findLeaks } from "./scan.ts";
 import type { RecordedSubject } from "./subject.ts";
 import { toRecordedRun } from "./verbs.ts";
@@ -109,14 +109,14 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
   const redactor = createRedactor(secrets, pseudonyms, options.people);
   refusePlaceholders(live.captures);
   const rules = headerRules(live.published);
-  const interactionsOf = (capture: Capture) =>
-    capture.exchanges.map((exchange) => toInteraction(exchange, redactor, rules));
-  // The first pass learns the secrets, the second one replaces all of them.
-  live.captures.forEach(interactionsOf);
-  const cleaned = live.captures.map((capture) => ({
+  const clean = (capture: Capture) => ({
     capture,
-    interactions: interactionsOf(capture),
-  }));
+    run: toCleanRun(capture, live, redactor),
+    interactions: capture.exchanges.map((exchange) => toInteraction(exchange, redactor, rules)),
+  });
+  // The first pass learns the secrets, the second one replaces all of them.
+  live.captures.forEach(clean);
+  const cleaned = live.captures.map(clean);
 
   const urls = live.captures.flatMap(({ exchanges }) => exchanges.map(({ url }) => url));
   const version = options.providerApiVersion ?? versionInUrls(urls);
@@ -131,8 +131,9 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
     redactions: ["headers", ...redactor.applied],
   });
   const recordings: Recording[] = [];
-  for (const { capture, interactions } of cleaned) {
-    const draft = toDraft(capture, interactions, metadata(capture.clockOriginMs), live, redactor);
+  for (const { capture, run, interactions } of cleaned) {
+    const { name, clockOriginMs } = capture;
+    const draft = { name, metadata: metadata(clockOriginMs), run, interactions };
     const replay = {
       subject,
       config,
@@ -238,14 +239,8 @@ function refusePlaceholders(captures: readonly Capture[]): void {
         );
 }
 
-function toDraft(
-  capture: Capture,
-  interactions: readonly Interaction[],
-  metadata: RecordingMetadata,
-  live: Captures,
-  redactor: Redactor,
-): RecordingDraft {
-  const { request, name } = capture;
+/** The run without secrets: a state may hold what the provider gave out. */
+function toCleanRun({ request }: Capture, live: Captures, redactor: Redactor): RecordedRun {
   const clean = <T>(value: T): T => JSON.parse(redactor.redactBody(JSON.stringify(value))) as T;
   const secretNames = new Set(
     configSecrets(request.config, live.published.spec).map(({ path }) => path),
@@ -253,12 +248,7 @@ function toDraft(
   const config = Object.fromEntries(
     Object.entries(request.config).filter(([setting]) => !secretNames.has(setting)),
   );
-  return {
-    name,
-    metadata,
-    run: toRecordedRun(request, clean(config), request.state && clean(request.state)),
-    interactions,
-  };
+  return toRecordedRun(request, clean(config), request.state && clean(request.state));
 }
 
 /** Number of leaks that one message lists. */

@@ -54,6 +54,8 @@ export function createRedactionEdits(
   people: readonly PeopleField[],
 ): RedactionEdits {
   const applied = new Set<RedactionRule>();
+  /** Paging tokens with their names: elsewhere they stand under the name of a secret ("token"). */
+  const pagingNames = new Map<string, string>();
   const edit = (
     rule: RedactionRule,
     found: Omit<Edit, "text">,
@@ -70,12 +72,13 @@ export function createRedactionEdits(
   function wholeEdits(text: string, names: readonly string[]): Edit[] | undefined {
     const [name = ""] = names;
     if (text === "" || isPlaceholder.test(text)) return [];
+    if (isPagingName(name)) pagingNames.set(text, name);
     const known = secrets.placeholderOf(text);
     if (known?.startsWith("{{secret:")) return whole("config-secret", text, known);
     if (isSecretName(name, "exchange") && !/^(?:https?:|true$|false$|null$)/.test(text)) {
       // "Bearer x" is the word and the token: the token comes back elsewhere without it.
       const [, scheme = "", token = ""] = /^((?:Bearer|Basic|Token) )?(.+)$/is.exec(text) ?? [];
-      const placeholder = secrets.issued(name, token);
+      const placeholder = secrets.issued(pagingNames.get(token) ?? name, token);
       return whole(ruleOf(placeholder), text, scheme + placeholder);
     }
     if (isPagingName(name) && hidesSecret(text))

@@ -178,6 +178,15 @@ describe("secrets", () => {
       nextToken: "{{secret:api_token}}",
     });
   });
+
+  test("that page have the provider's name for them, also where the connector calls them a token", () => {
+    expect(
+      redactedValue([{ next_token: "eyJyIjo2fQ" }, { state: { token: "eyJyIjo2fQ" } }]),
+    ).toEqual([
+      { next_token: "{{issued:next_token}}" },
+      { state: { token: "{{issued:next_token}}" } },
+    ]);
+  });
 });
 
 describe("bytes", () => {

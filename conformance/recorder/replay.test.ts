@@ -60,6 +60,16 @@ test("what was recorded is run once more, with real values in place of placehold
   });
 });
 
+test("values that are the same without their secrets are told apart", async () => {
+  const work = outcomeOf(draft(answered("{}", "folders?since=2")), capture, {
+    ...options,
+    redact: () => "parameter token={{issued:token}} instead of {{issued:token}}, another body",
+  });
+  await expect(work).rejects.toThrow(
+    "parameter token=another value instead of {{issued:token}}, another body. The",
+  );
+});
+
 test.each([
   [
     "a request that was not recorded",

@@ -9,7 +9,7 @@ import type {
 import { streamOracle } from "../fixtures/oracle.ts";
 import { createStrictProvider } from "../replay/strict.ts";
 import type { Capture } from "./captures.ts";
-import { fillPlaceholders, type Reveal } from "./placeholders.ts";
+import { fillPlaceholders, fillTree, type Reveal } from "./placeholders.ts";
 import { RecordingError } from "./recording-error.ts";
 import type { RecordedSubject } from "./subject.ts";
 import type { VerbRequest, VerbResult } from "./verbs.ts";
@@ -51,7 +51,7 @@ export async function outcomeOf(
   const request: VerbRequest = {
     ...capture.request,
     config: options.config,
-    state: draft.run.state,
+    state: draft.run.state && fillTree(draft.run.state, options.reveal),
   };
   const { result, exchanges } = await options.subject.replay(
     request,
@@ -67,7 +67,7 @@ export async function outcomeOf(
     difference(capture.result.lines.length, result.lines.length);
   if (problem !== undefined)
     throw new RecordingError(
-      `${draft.name} cannot be replayed: ${options.redact(problem)}. The connector's requests depend on more than its settings, its clock and the answers, or on a value that was replaced.`,
+      `${draft.name} cannot be replayed: ${distinct(options.redact(problem))}. The connector's requests depend on more than its settings, its clock and the answers, or on a value that was replaced.`,
     );
 
   const { stream } = capture.request;
@@ -82,6 +82,10 @@ export async function outcomeOf(
     streams: { [streamLabel(stream)]: streamOracle(result.lines, primaryKey) },
   };
 }
+
+/** Of two values that redaction made alike, one is named. */
+const distinct = (text: string) =>
+  text.replaceAll(/(?<==)(\S+)(?= instead of \1(?:,|$))/g, "another value");
 
 const failureOf = ({ error }: VerbResult) => error && (error.code ?? "a failure");
 

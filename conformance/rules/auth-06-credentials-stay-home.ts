@@ -3,11 +3,7 @@ import type { Lab } from "../contract/lab.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
-import {
-  credentialHeaders,
-  credentialsOf,
-  findCredentials,
-} from "../derive/auth/credential-places.ts";
+import { credentialHeaders, findCredentials } from "../derive/auth/credential-places.ts";
 import { at, withDetour } from "../derive/requests/detours.ts";
 import { declaredOrigins } from "../derive/requests/hosts.ts";
 import { withAnswers } from "../replay/strict.ts";
@@ -99,7 +95,7 @@ function lookForStrays(
   home: ReadonlySet<string>,
   report: Reporter,
 ): void {
-  const credentials = credentialsOf(lab);
+  const credentials = lab.canaries;
   for (const { request } of observation.exchanges) {
     if (home.has(request.url.origin)) continue;
     const places = [

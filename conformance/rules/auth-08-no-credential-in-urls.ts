@@ -1,7 +1,7 @@
 import { exchangeEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { credentialsOf, findCredentials } from "../derive/auth/credential-places.ts";
+import { findCredentials } from "../derive/auth/credential-places.ts";
 
 export default defineRule({
   id: "AUTH-08",
@@ -16,12 +16,11 @@ export default defineRule({
   bad: "url.searchParams.set('api_key', config.api_key);",
   notApplicable: (lab) => (lab.egress === "http" ? undefined : "it speaks no HTTP"),
   async run(lab, report) {
-    const credentials = credentialsOf(lab);
     const reported = new Set<string>();
     for (const { name, observation } of await lab.everyRun()) {
       if (observation.exchanges.length > 0) report.checked(name);
       for (const { request } of observation.exchanges) {
-        const found = findCredentials(request, credentials).find(
+        const found = findCredentials(request, lab.canaries).find(
           ({ place }) => place === "the URL",
         );
         const where = `${request.method} ${request.url.origin}${request.url.pathname}`;

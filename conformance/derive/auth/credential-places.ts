@@ -2,17 +2,9 @@
  * Where the credentials of a run went: in headers, URLs and bodies, as they stand and in the
  * encodings of HTTP.
  */
-import { isPagingName, isSecretName } from "svc-connectors/host";
-import type { Canary, Lab } from "../../contract/lab.ts";
+import { isSecretName } from "svc-connectors/host";
+import type { Canary } from "../../contract/lab.ts";
 import type { ProviderRequest } from "../../contract/network.ts";
-
-/**
- * Secrets of the configuration, and what the provider issues to prove later requests; not what it
- * issues to page.
- */
-export function credentialsOf({ canaries }: Pick<Lab, "canaries">): readonly Canary[] {
-  return canaries.filter(({ name }) => name.startsWith("config ") || !isPagingName(name));
-}
 
 export interface FoundCredential {
   readonly credential: Canary;
