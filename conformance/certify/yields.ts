@@ -76,7 +76,7 @@ export const yields: Readonly<Record<string, Yield>> = {
   "ERROR-02": { finds: 5, runs: 3, looksAtSweeps: true },
   "ERROR-03": { finds: 7, runs: 24 },
   "ERROR-04": { finds: 4, runs: 48 },
-  "ERROR-05": { finds: 8, runs: 0, looksAtSweeps: true },
+  "ERROR-05": { finds: 9, runs: 0, looksAtSweeps: true },
   "ERROR-06": { finds: 2, runs: 0, looksAtSweeps: true },
   "ERROR-07": { finds: 2, runs: 0, looksAtSweeps: true },
   "RETRY-01": { finds: 2, runs: 6 },

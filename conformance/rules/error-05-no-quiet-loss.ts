@@ -2,6 +2,7 @@ import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { faultSweep } from "../derive/sweeps/faults.ts";
+import { deniedParents } from "./error-05.denied-parents.ts";
 
 export default defineRule({
   id: "ERROR-05",
@@ -9,7 +10,7 @@ export default defineRule({
   profile: "core",
   since: "0.1.0",
   title:
-    "A read in which any one request fails gives all rows after another try, fails with an error, or says what it skipped.",
+    "A read in which one request fails, or all about one parent are refused, gives all rows after another try, fails with an error, or says what it skipped.",
   why: "A sync that swallows a failure is the worst of all: it is green, rows are missing, and nobody looks.",
   fix: "Let errors of requests end the stream. Where a part may be skipped, log a warning with the class of the error and the count, or end the stream as INCOMPLETE with a TRACE ERROR.",
   good: 'if (response.status === 404) throw new ConnectorError("RESOURCE_NOT_FOUND");',
@@ -40,6 +41,20 @@ export default defineRule({
           `${name}: the read failed and does not say why: no TRACE ERROR was written.`,
           requests,
           messageEvidence("The last messages", observation, [observation.messages.length - 1]),
+        );
+    }
+    for (const denied of await deniedParents(lab)) {
+      if (typeof denied === "string") {
+        report.untried(denied);
+        continue;
+      }
+      const { name, observation, undisturbed, isDenied } = denied;
+      report.checked(name);
+      const loss = quietLoss(lab, observation, undisturbed);
+      if (loss !== undefined)
+        report.fail(
+          `${name}, and the read calls itself successful, with ${loss}. Expected: a failure, or a warning that says what it skipped.`,
+          exchangeEvidence("Requests", observation.exchanges, ({ request }) => isDenied(request)),
         );
     }
   },

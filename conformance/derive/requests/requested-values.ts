@@ -1,18 +1,22 @@
 /** Values that a connector puts into its requests. */
 import { parseExact } from "svc-connectors";
+import type { ProviderRequest } from "../../contract/network.ts";
 import type { Observation } from "../../contract/observation.ts";
 import { jsonLeaves, scalarText } from "../../learn/json.ts";
 
 /** Segments of paths, and values in queries and bodies, decoded. */
 export function requestedValues({ exchanges }: Observation): ReadonlySet<string> {
-  return new Set(
-    exchanges.flatMap(({ request: { url, body } }) => [
-      ...url.pathname.split("/").map(decoded),
-      ...[...url.searchParams.values()].flatMap((value) => [value, ...value.split(",")]),
-      ...bodyValues(body),
-    ]),
-  );
+  return new Set(exchanges.flatMap(({ request }) => valuesOfRequest(request)));
 }
+
+export const valuesOfRequest = ({
+  url,
+  body,
+}: Pick<ProviderRequest, "url" | "body">): readonly string[] => [
+  ...url.pathname.split("/").map(decoded),
+  ...[...url.searchParams.values()].flatMap((value) => [value, ...value.split(",")]),
+  ...bodyValues(body),
+];
 
 function decoded(segment: string): string {
   try {

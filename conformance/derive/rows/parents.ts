@@ -40,7 +40,11 @@ export async function parentListings(
     });
 }
 
-const fieldsOf = ({ rows }: Listing) => [...jsonLeaves(rows[0] ?? {}).keys()];
+/** A key is no true or false, though requests have those, too. */
+const fieldsOf = ({ rows }: Listing) =>
+  [...jsonLeaves(rows[0] ?? {})].flatMap(([field, value]) =>
+    typeof value === "boolean" ? [] : [field],
+  );
 
 export const keyOf = (row: ProviderRow | undefined, field: string): string | undefined =>
   scalarText(valueAt(row, field));
