@@ -7,9 +7,9 @@ import {
   isPaged,
   largestPage,
   manyRows,
-  noListing,
   readLarge,
   repeatedRows,
+  reportNoListing,
   type StreamListing,
   streamListings,
 } from "../derive/rows/large.ts";
@@ -59,7 +59,7 @@ export default defineRule({
       sampledStreams,
     ))
       await stateAfter(lab, stream, report);
-    if (listings.length === 0 && lab.egress === "http") report.missing(noListing);
+    if (listings.length === 0 && lab.egress === "http") await reportNoListing(lab, report);
   },
 });
 

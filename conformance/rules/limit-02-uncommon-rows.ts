@@ -5,8 +5,8 @@ import type { ProviderRow } from "../contract/learned.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { readTable, withTables } from "../derive/database/tables.ts";
 import {
-  noListing,
   readLarge,
+  reportNoListing,
   type StreamListing,
   streamListings,
   textField,
@@ -42,7 +42,7 @@ export default defineRule({
   async run(lab, report) {
     if (lab.database) return await tryTables(lab, lab.database.sql.uncommonTables, report);
     const listings = await streamListings(lab);
-    if (listings.length === 0) return report.missing(noListing);
+    if (listings.length === 0) return await reportNoListing(lab, report);
     for (const one of lab.sample(listings, sampledStreams))
       for (const scene of scenesFor(one)) await readScene(lab, one, scene, report);
   },

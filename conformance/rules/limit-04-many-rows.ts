@@ -4,8 +4,8 @@ import {
   isPaged,
   largestPage,
   manyRows,
-  noListing,
   readLarge,
+  reportNoListing,
   streamListings,
 } from "../derive/rows/large.ts";
 import { settledBytes } from "../replay/gauges.ts";
@@ -40,7 +40,7 @@ export default defineRule({
     lab.egress === "http" ? undefined : "its rows come from a database, which has no pages to make",
   async run(lab, report) {
     const listings = await streamListings(lab);
-    if (listings.length === 0) return report.missing(noListing);
+    if (listings.length === 0) return await reportNoListing(lab, report);
     const size = lab.isExhaustive ? "exhaustive" : "default";
     const one =
       listings

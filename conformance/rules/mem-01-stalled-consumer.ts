@@ -4,8 +4,8 @@ import {
   isPaged,
   largestPage,
   manyRows,
-  noListing,
   readLarge,
+  reportNoListing,
   streamListings,
 } from "../derive/rows/large.ts";
 
@@ -40,7 +40,7 @@ export default defineRule({
   },
   async run(lab, report) {
     const listings = await streamListings(lab);
-    if (listings.length === 0) return report.missing(noListing);
+    if (listings.length === 0) return await reportNoListing(lab, report);
     let seenCount = 0;
     // A read of many made-up rows may ask for more about each, which nobody recorded: then another
     // stream is taken.

@@ -5,9 +5,9 @@ import {
   isPaged,
   largestPage,
   manyRows,
-  noListing,
   readLarge,
   repeatedRows,
+  reportNoListing,
   type StreamListing,
   streamListings,
 } from "../derive/rows/large.ts";
@@ -39,7 +39,7 @@ export default defineRule({
     lab.egress === "http" ? undefined : "its provider is a database: the kit counts no pages of it",
   async run(lab, report) {
     const listings = await streamListings(lab);
-    if (listings.length === 0) return report.missing(noListing);
+    if (listings.length === 0) return await reportNoListing(lab, report);
     for (const one of lab.sample(
       listings.filter((one) => isPaged(one) && one.keyFields.length > 0),
       sampledStreams,

@@ -122,10 +122,14 @@ function changedLeaves(
   });
 }
 
+const comesFromElsewhere = "its rows come although every listing is empty";
+
 /** The very first read finds no rows; the next one finds all of them. */
 async function lookAtFirstRead(lab: Lab, report: Reporter, stream: StreamFacts): Promise<void> {
   const empty = await readFrom(lab, stream, undefined, await emptyProvider(lab));
   if (empty.outcome.status !== "succeeded" || isBeyondRecordings(empty)) return;
+  if (outputRows(empty.messages, stream).length > 0)
+    return report.untried(`${stream.label}: a first read without rows: ${comesFromElsewhere}`);
   report.checked(`${stream.label}: a first read without rows`);
   const state = finalState(empty, stream);
   const next = await readFrom(lab, stream, state);

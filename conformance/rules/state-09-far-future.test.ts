@@ -8,4 +8,5 @@ testRule(rule, {
     "state-09-future-row-moves-the-cursor": /one row is of 2091.* 1 row is missing/,
     "state-09-future-row-of-a-folder": /one row is of 2091.* 1 row is missing/,
   },
+  good: ["token-beside-a-time"],
 });

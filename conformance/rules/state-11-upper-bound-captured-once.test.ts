@@ -8,4 +8,5 @@ testRule(rule, {
     "state-11-bound-an-hour-ahead": /and one of a later page 30 s after.*1 row changed/,
     "state-11-bound-at-the-end": /does not give the change: 1 row changed/,
   },
+  good: ["token-beside-a-time", "windows-until-now"],
 });

@@ -13,7 +13,14 @@ import {
 } from "../derive/rows/cursors.ts";
 import { latest, momentOf, writeLike } from "../derive/rows/moments.ts";
 import { compareRows, type Difference, type OutputRow, outputRows } from "../derive/rows/rows.ts";
-import { finalState, isBeyondRecordings, readFrom, undisturbed } from "../derive/sweeps/reads.ts";
+import { isPageToken } from "../derive/sweeps/pages.ts";
+import {
+  finalState,
+  isBeyondRecordings,
+  readFrom,
+  startOfReads,
+  undisturbed,
+} from "../derive/sweeps/reads.ts";
 import { timedLeaves } from "../derive/sweeps/states.ts";
 
 /** How long the provider makes the first read wait, so that its clock moves. */
@@ -67,9 +74,11 @@ export async function datedColumn(lab: Lab, stream: StreamFacts) {
   const cursors = outputRows(whole.messages, stream).map(
     ({ data }) => data[stream.cursorField ?? ""],
   );
+  const state = finalState(whole, stream);
   return column &&
+    !isPageToken(state, whole, column.listings) &&
     changesWhileReading.some((change) => canChange(column, change)) &&
-    timedLeaves(finalState(whole, stream), cursors).length > 0
+    timedLeaves(state, cursors).length > 0
     ? column
     : undefined;
 }
@@ -118,7 +127,7 @@ export async function readWhileChanging(
     momentOf(data[column.cursorField])?.value === momentOf(rows[0]?.value)?.value;
   if (!all.some(isChanged)) return "a read from the beginning does not give the row as it is then";
   // Rows that slide onto another page while the order changes are the concern of PAGE-06.
-  const expected = change.other === undefined ? all : all.filter(isChanged);
+  const expected = all.filter(isChanged);
   const state = finalState(first, stream);
   const next = await readFrom(lab, stream, state, settled());
   if (isBeyondRecordings(next)) return "the next read asks for what the recordings do not show";
@@ -131,9 +140,7 @@ export function changedRows(
   column: CursorColumn,
   { afterMs, other }: Change,
 ): readonly Changed[] {
-  const beganMs = lab.can("clock")
-    ? Date.parse(lab.recordings[0]?.metadata.clock_origin ?? "")
-    : Date.now();
+  const beganMs = startOfReads(lab);
   // Parents are asked about in their order.
   const [first = column.listing] = column.listings;
   const own = other?.of === "parent" ? first : column.listing;

@@ -14,5 +14,5 @@ testRule(rule, {
       /at the borders of its windows.*gives those of .*T23:59:59\.999/,
     "state-13-last-window-cut-off": /at the borders of its windows.*gives those of /,
   },
-  good: ["windows-of-a-day", "one-window-until-now"],
+  good: ["windows-of-a-day", "one-window-until-now", "windows-until-now", "token-beside-a-time"],
 });

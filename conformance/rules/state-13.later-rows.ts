@@ -16,11 +16,13 @@ import {
 } from "../derive/rows/cursors.ts";
 import { latest, momentOf, textOf } from "../derive/rows/moments.ts";
 import { compareRows, type Difference, outputRows } from "../derive/rows/rows.ts";
+import { isPageToken } from "../derive/sweeps/pages.ts";
 import {
   finalState,
   incrementalStreams,
   isBeyondRecordings,
   readFrom,
+  startOfReads,
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { timedLeaves } from "../derive/sweeps/states.ts";
@@ -67,9 +69,11 @@ export const datedColumns = (lab: Lab): Promise<readonly CursorColumn[]> =>
     const found: CursorColumn[] = [];
     for (const stream of incrementalStreams(lab)) {
       const column = await cursorColumn(lab, stream);
-      const state = finalState(await undisturbed(lab, stream), stream);
+      if (!column || timeForms(column).length === 0) continue;
+      const whole = await undisturbed(lab, stream);
+      const state = finalState(whole, stream);
       const isTimed = timedLeaves(state).some(({ moment }) => moment.kind === "time");
-      if (column && isTimed && timeForms(column).length > 0) found.push(column);
+      if (isTimed && !isPageToken(state, whole, column.listings)) found.push(column);
     }
     return found;
   });
@@ -158,6 +162,7 @@ async function readLater(
   });
   const state = finalState(first, stream);
   if (first.outcome.status !== "succeeded" || state === undefined) return undefined;
+  if (isTimeOfRead(lab, state, moments)) return undefined;
   const after = rowsAfter(column, moments, addedRows);
   const settled = () => ({
     ...options,
@@ -189,6 +194,15 @@ async function readLater(
     isFarRead,
     unreadable,
   };
+}
+
+/** Rows that come late, with a time before the saved one, are nothing that the state promises. */
+function isTimeOfRead(lab: Lab, state: JsonValue, { newestMs }: Moments): boolean {
+  const nowMs = startOfReads(lab);
+  return timedLeaves(state).some(
+    ({ moment: { value } }) =>
+      Math.abs(value - nowMs) < hourMs && Math.abs(newestMs - nowMs) > hourMs,
+  );
 }
 
 /** The newest row at the moment, the others hours before it, each in its place. */

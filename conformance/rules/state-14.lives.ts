@@ -24,14 +24,13 @@ import {
   withMadeUp,
 } from "../derive/rows/parents.ts";
 import { compareRows, type Difference, type OutputRow, outputRows } from "../derive/rows/rows.ts";
-import { nextOf } from "../derive/sweeps/pages.ts";
+import { isPageToken } from "../derive/sweeps/pages.ts";
 import {
   finalState,
   incrementalStreams,
   isBeyondRecordings,
   readFrom,
 } from "../derive/sweeps/reads.ts";
-import { leavesOfState } from "../derive/sweeps/states.ts";
 import { growthOf } from "./state-14.growth.ts";
 
 export interface Life {
@@ -117,7 +116,7 @@ async function live(lab: Lab, column: CursorColumn, world: World): Promise<Life 
       return unreadable;
     state = finalState(observation, stream) ?? state;
     // Where it leads in a listing that has changed, only the provider knows.
-    if (isPageToken(state, observation, column))
+    if (isPageToken(state, observation, column.listings))
       return "its state is a token of a page, and only the provider knows what that means when rows have changed";
     if (run !== half && run !== count - 1) {
       runs.push({ observation, state });
@@ -138,22 +137,6 @@ async function live(lab: Lab, column: CursorColumn, world: World): Promise<Life 
       count = Math.min(mostRuns, count + moreRuns);
   }
   return { name: `${stream.label}, ${count} runs: ${world.name}`, runs, fresh };
-}
-
-/** True when a place in the state is a token that the provider has given for its next page. */
-function isPageToken(
-  state: JsonValue | undefined,
-  { exchanges }: Observation,
-  { listings }: CursorColumn,
-): boolean {
-  if (state === undefined) return false;
-  const tokens = new Set(
-    exchanges.flatMap((exchange) => listings.map((listing) => nextOf(listing, exchange))),
-  );
-  // A number or a time says by itself what is behind it.
-  return leavesOfState(state).some(
-    ({ value }) => momentOf(value) === undefined && tokens.has(String(value)),
-  );
 }
 
 /** Rows of the run's own day: whatever the state is, they are new. */

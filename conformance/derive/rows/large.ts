@@ -7,6 +7,7 @@ import type { Lab, RunOptions, StreamFacts } from "../../contract/lab.ts";
 import type { Listing, ProviderChanges, ProviderRow } from "../../contract/learned.ts";
 import type { Provider } from "../../contract/network.ts";
 import type { Observation } from "../../contract/observation.ts";
+import type { Reporter } from "../../contract/rule.ts";
 import { syncModeOf, undisturbed } from "../sweeps/reads.ts";
 import { keyFieldsOf, underKey } from "./cursors.ts";
 import { outputRows } from "./rows.ts";
@@ -49,8 +50,28 @@ export function streamListings(lab: Lab): Promise<readonly StreamListing[]> {
 export const isPaged = ({ listing }: Pick<StreamListing, "listing">) =>
   listing.paging.style !== "single";
 
-export const noListing =
-  "No recorded read asks for a listing whose pages are understood, so that no large one can be made. Record a read of several pages, or declare `paging` in conformance.yaml.";
+/** Says that no large listing can be made: of rows that come line by line it never can. */
+export async function reportNoListing(lab: Lab, report: Reporter): Promise<void> {
+  const types = await Promise.all(lab.streams.map((stream) => lineTypeOf(lab, stream)));
+  const type = types.find((one) => one !== undefined);
+  if (type === undefined)
+    report.missing(
+      "No recorded read asks for a listing whose pages are understood, so that no large one can be made. Record a read of several pages, or declare `paging` in conformance.yaml.",
+    );
+  else report.untried(`its rows come as ${type}, of which the kit makes no others`);
+}
+
+/** The media type of answers that have a row in each line. */
+async function lineTypeOf(lab: Lab, stream: StreamFacts): Promise<string | undefined> {
+  if (stream.recording === undefined) return undefined;
+  const { exchanges } = await undisturbed(lab, stream);
+  return exchanges
+    .map(({ answer }) => answer?.headers["content-type"]?.split(";")[0]?.trim().toLowerCase())
+    .find((type) => type !== undefined && lineTypes.test(type));
+}
+
+const lineTypes =
+  /^(text\/(csv|tab-separated-values)|application\/(x-)?(ndjson|jsonlines|json-seq))$/;
 
 /**
  * The listing's rows again and again, as often as it takes: for what asks once more for each row.

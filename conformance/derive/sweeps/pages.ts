@@ -2,7 +2,7 @@
  * The page reshaper: which listings a read asks for, and the same read of other pages than the
  * recorded ones.
  */
-import { parseExact } from "svc-connectors";
+import { type JsonValue, parseExact } from "svc-connectors";
 import { isPlainObject, streamLabel, valueAt } from "svc-connectors/host";
 import type { Lab, StreamFacts } from "../../contract/lab.ts";
 import type { Listing, ProviderChanges } from "../../contract/learned.ts";
@@ -12,7 +12,9 @@ import type { Recording } from "../../contract/recording.ts";
 import { jsonLeaves, nameOf } from "../../learn/json.ts";
 import { linksOf } from "../../learn/links.ts";
 import { undisturbed } from "../rows/losses.ts";
+import { momentOf } from "../rows/moments.ts";
 import { compareRows, outputRows } from "../rows/rows.ts";
+import { leavesOfState } from "./states.ts";
 
 /** A recorded read from the beginning that asks for pages. */
 export interface PagedRead {
@@ -196,6 +198,22 @@ export function nextOf(
       ? valueAt(treeOf(exchange), next)
       : linksOf(exchange.answer?.headers.link ?? "").find((link) => link.rel === rel)?.url;
   return typeof value === "string" ? value : undefined;
+}
+
+/** True when a place in the state is a token that the provider has given for its next page. */
+export function isPageToken(
+  state: JsonValue | undefined,
+  { exchanges }: Pick<Observation, "exchanges">,
+  listings: readonly Listing[],
+): boolean {
+  if (state === undefined) return false;
+  const tokens = new Set(
+    exchanges.flatMap((exchange) => listings.map((listing) => nextOf(listing, exchange))),
+  );
+  // A number or a time says by itself what is behind it.
+  return leavesOfState(state).some(
+    ({ value }) => momentOf(value) === undefined && tokens.has(String(value)),
+  );
 }
 
 /**

@@ -51,6 +51,10 @@ export function readFrom(
   return runOptions ? lab.run(command, runOptions) : lab.undisturbed(command);
 }
 
+/** The time at which reads begin. */
+export const startOfReads = (lab: Lab): number =>
+  lab.can("clock") ? Date.parse(lab.recordings[0]?.metadata.clock_origin ?? "") : Date.now();
+
 /** A read from the beginning that nothing disturbs. */
 export const undisturbed = (lab: Lab, stream: StreamFacts): Promise<Observation> =>
   readFrom(lab, stream);
