@@ -9,6 +9,8 @@ testRule(rule, {
     "state-14-cursors-of-gone-folders": /a row of GET \/v1\/folders goes.*the state grows/,
     "state-14-one-cursor-for-all-folders":
       /a read has ended, a row of .*folders comes.*gives them: .*rows? missing/,
+    "state-14-empty-folders-are-over":
+      /at first none below some parents: run 5, .* does not give all rows/,
     "state-14-history-of-cursors": /rows come, go and come back: the state grows in every run/,
   },
   good: ["the-last-hundred-ids"],

@@ -16,7 +16,7 @@ export default defineRule({
   title:
     "Over many runs, states grow no larger than what there is, and what comes back is read like everything else.",
   why: "Accounts live: folders are deleted, members leave and return. A state that keeps what has gone ends a sync after a year; one that takes it for known never reads it again. A folder that is shared later brings rows that are older than the newest of the others.",
-  fix: "Write into a state only what the provider still has, and nothing for each run. Decide by its time whether a row is new, not by whether it was seen. Keep a cursor for each parent: one for all passes over what an added parent had before.",
+  fix: "Write into a state only what the provider still has, and nothing for each run. Decide by its time whether a row is new, not by whether it was seen, and ask again about a parent that had none. Keep a cursor for each parent: one for all passes over what an added parent had before.",
   good: "cursors: Object.fromEntries(folders.map(({ id }) => [id, cursors[id]]))",
   bad: "cursors: { ...saved.cursors, [folder.id]: newest }; if (saved.done.includes(folder.id)) continue;",
   async notApplicable(lab) {

@@ -3,7 +3,7 @@
  */
 import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
-import type { ProviderChanges, ProviderRow } from "../contract/learned.ts";
+import type { Listing, ProviderChanges, ProviderRow } from "../contract/learned.ts";
 import type { Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import {
@@ -76,7 +76,7 @@ export const lives = (lab: Lab): Promise<Lives> =>
       const parents = await parentListings(lab, column.stream);
       const worlds = [
         ...parents.slice(0, 1).map((one) => parentsComeAndGo(lab, column, one)),
-        rowsComeAndGo(lab, column),
+        rowsComeAndGo(lab, column, parents.length > 0 ? belowSome(column) : []),
       ];
       for (const world of worlds) {
         const life = await live(lab, column, world);
@@ -176,23 +176,29 @@ const datedRows = (column: CursorColumn, run: number): Pick<Required<ProviderCha
     }),
   );
 
-/** Every row has changed; every second run, half of them are others that are gone in the next. */
-function rowsComeAndGo(lab: Lab, column: CursorColumn): World {
+/** Every second one of the listings below parents; the only one. */
+const belowSome = ({ listings }: CursorColumn): readonly Listing[] =>
+  listings.filter((_, at) => at % 2 === 1 || listings.length === 1);
+
+/**
+ * Every row has changed; every second run, half of them are others that are gone in the next.
+ * `late`: listings that have no rows yet in the first run.
+ */
+function rowsComeAndGo(lab: Lab, column: CursorColumn, late: readonly Listing[]): World {
   const canCopy = column.keyFields.length > 0;
+  const moves = canCopy ? "rows come, go and come back" : "rows change";
   return {
-    name: canCopy ? "rows come, go and come back" : "rows change",
+    name: late.length > 0 ? `${moves}, at first none below some parents` : moves,
     provider(run) {
       const dated = datedRows(column, run);
       return lab.learned.provider({
         rows: (listing, rows, requestCount) =>
-          dated
-            .rows(listing, rows, requestCount)
-            .map(
-              (row, at): ProviderRow =>
-                canCopy && column.listings.includes(listing) && run % 2 === 0 && at % 2 === 1
-                  ? (underKey(row, column, 900 + run) ?? row)
-                  : row,
-            ),
+          (run === 0 && late.includes(listing) ? [] : dated.rows(listing, rows, requestCount)).map(
+            (row, at): ProviderRow =>
+              canCopy && column.listings.includes(listing) && run % 2 === 0 && at % 2 === 1
+                ? (underKey(row, column, 900 + run) ?? row)
+                : row,
+          ),
       });
     },
   };
