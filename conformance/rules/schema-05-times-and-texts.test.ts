@@ -15,6 +15,7 @@ testRule(rule, {
     "schema-05-chunks-read-alone": /notes: answers in pieces of 1 byte: .* changed/,
     "schema-05-post-codes-through-a-number": /name is "(?:12\.50|00).*" .* stands/,
     "schema-05-keys-of-digits-as-numbers": /id is "007" /,
+    "schema-05-order-numbers-as-times": /name is "1780270800000" .* "2026-05-31T.*Z" stands/,
     "schema-05-account-numbers-as-integers": /name is "0.*" .* stands/,
   },
 });

@@ -6,6 +6,7 @@
 import { parseExact, rawJson } from "svc-connectors";
 import { canonicalize } from "svc-connectors/host";
 import { scalarText, toText } from "../../learn/json.ts";
+import { momentOf } from "./moments.ts";
 import type { RowField } from "./row-fields.ts";
 
 export interface ValueCase {
@@ -170,6 +171,9 @@ export const strangeTexts: ValuePlan = {
   ordinary: texts.ordinary,
 };
 
+/** Order numbers and EANs that look like seconds and milliseconds since 1970, and are none. */
+const momentTexts = ["1780270800000", "1780270800"] as const;
+
 export const multibyte = "na\u00efve \u540d\u524d \u{1f4d3}\u{20bb7} e\u0301";
 const separators = 'line\u2028separator\u0085next\r\ntab\t"quote\\';
 
@@ -180,6 +184,7 @@ const exactTexts: readonly string[] = [
   " \u00a0 two  spaces, before and behind\n ",
   "Zero\u200bwidth\u200d\ufeff MiXeD CaSe \u0130\u0131\u1e9e \uff21\ufb01\u212b",
   "0012.50",
+  ...momentTexts,
   "null",
   "&amp;lt; <b>%41+%zz</b> \\n {{name}} =1+1",
   `${"Long text. ".repeat(400)}end`,
@@ -196,6 +201,7 @@ const digits: readonly string[] = [
   "98765432109876543210",
   "+4930901820",
   "0",
+  ...momentTexts,
 ];
 
 /** In fields whose recorded texts are all digits: zeros in front and behind, and more than fit. */
@@ -219,7 +225,10 @@ function digitsFor(field: RowField): readonly string[] {
   if (isCursor || isRequested || !types.includes("string")) return [];
   if (types.includes("integer") || types.includes("number")) return [];
   const isAll = values.length > 0 && values.every((value) => isDigitText(value));
-  return isAll ? digits.filter((text) => field.admits(text)) : [];
+  // Where moments have stood, a connector may write them as times.
+  const mayBeTime = values.some((value) => momentOf(value)?.kind === "time");
+  const all = mayBeTime ? digits.filter((text) => momentOf(text)?.kind !== "time") : digits;
+  return isAll ? all.filter((text) => field.admits(text)) : [];
 }
 
 const isDigitText = (value: unknown) =>
