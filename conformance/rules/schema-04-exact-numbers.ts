@@ -2,8 +2,7 @@ import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { tryValueTable } from "../derive/database/values.ts";
 import { everyStreamFields } from "../derive/rows/row-fields.ts";
-import { tryValues } from "../derive/rows/splices.ts";
-import { reportValueFault } from "../derive/rows/value-faults.ts";
+import { tryStreams } from "../derive/rows/sampled-values.ts";
 import { exactNumbers, hugeNumber } from "../derive/rows/values.ts";
 
 const plans = [exactNumbers, hugeNumber];
@@ -25,13 +24,7 @@ export default defineRule({
   async run(lab, report) {
     const sql = lab.database?.sql;
     if (sql) return await tryValueTable(lab, report, sql, sql.values.numbers);
-    for (const facts of lab.sample(await numericStreams(lab), 6)) {
-      for (const plan of plans) {
-        const { subjects, faults } = await tryValues(lab, facts, plan);
-        for (const subject of subjects) report.checked(subject);
-        for (const fault of faults) reportValueFault(report, facts, fault);
-      }
-    }
+    await tryStreams(lab, report, await numericStreams(lab), { plans, quick: [exactNumbers] });
   },
 });
 

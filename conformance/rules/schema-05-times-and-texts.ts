@@ -4,8 +4,8 @@ import { defineRule, type Reporter } from "../contract/rule.ts";
 import { tryValueTable } from "../derive/database/values.ts";
 import { everyStreamFields, type StreamFields } from "../derive/rows/row-fields.ts";
 import { describeDifference, isSame } from "../derive/rows/rows.ts";
-import { reportUnseenStreams, reportUntriedPlan, tryValues } from "../derive/rows/splices.ts";
-import { reportValueFault } from "../derive/rows/value-faults.ts";
+import { tryStreams } from "../derive/rows/sampled-values.ts";
+import { reportUnseenStreams } from "../derive/rows/splices.ts";
 import { digitTexts, emptiness, strangeTexts, texts, twinKeys } from "../derive/rows/values.ts";
 import { chunkedReads, hasFreeText } from "./schema-05.chunks.ts";
 import { times } from "./schema-05.timestamps.ts";
@@ -32,14 +32,7 @@ export default defineRule({
     if (sql) return await tryValueTable(lab, report, sql, sql.values.texts);
     const streams = await streamsToTry(lab);
     await reportUnseenStreams(lab, report);
-    for (const facts of lab.sample(streams, 6)) {
-      for (const plan of plans) {
-        const { subjects, faults } = await tryValues(lab, facts, plan);
-        if (subjects.length === 0) reportUntriedPlan(report, facts, plan);
-        for (const subject of subjects) report.checked(subject);
-        for (const fault of faults) reportValueFault(report, facts, fault);
-      }
-    }
+    await tryStreams(lab, report, streams, { plans, quick: [times, texts, twinKeys] });
     if (!lab.can("faults"))
       return report.untried("answers in pieces: this target has no network of the kit's");
     const [first, ...others] = lab.sample(streams.filter(hasFreeText), 2);

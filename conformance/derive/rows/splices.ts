@@ -58,12 +58,13 @@ export async function tryValues(
   lab: Lab,
   facts: StreamFields,
   plan: ValuePlan,
+  mostRounds = maxRounds,
 ): Promise<ValueTrial> {
   const fields = facts.fields.filter((field) => plan.count(field) > 0);
   const counts = fields.map(
     (field) => plan.count(field) / Math.max(1, pairsWith(facts, field).length),
   );
-  const rounds = Math.min(maxRounds, Math.ceil(Math.max(0, ...counts)));
+  const rounds = Math.min(mostRounds, Math.ceil(Math.max(0, ...counts)));
   const tried: ValueTrial[] = [];
   const groups = layersOf(fields).flatMap((layer) =>
     // A row without its key or cursor may end the run: what becomes of the other fields is seen in
