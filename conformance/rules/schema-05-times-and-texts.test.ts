@@ -7,6 +7,8 @@ testRule(rule, {
     "schema-05-numbers-out-of-text": /name is "0012\.50" .* "12\.5" stands/,
     "schema-05-spaces-trimmed": /name is " .* two {2}spaces/,
     "schema-05-keys-without-case": /id is "twin0" .* its record does not come/,
+    "schema-05-keys-without-case-among-many":
+      /^(?![\s\S]*stands in the record)[\s\S]*id is "twin0" in row 2 .* its record does not come/,
     "schema-05-long-text-cut": /body is "Long text/,
     "schema-05-times-in-milliseconds": /updated_at is .*\.999999\+01:00" in row 1 .*\.999Z" stands/,
     "schema-05-offset-cut-off": /updated_at is .*[+-]\d\d:\d\d".*Z" stands/,

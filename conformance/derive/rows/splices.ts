@@ -257,7 +257,10 @@ function judge(
     const given = valueAt(record?.data, field.property);
     const place = `row ${pair.listing.rows.indexOf(pair.row) + 1} of ${pair.listing.id}`;
     const fault = (kind: ValueFault["kind"]): ValueFault[] => {
-      const message = record && messageOf(observation, stream.label, records.indexOf(record));
+      const message =
+        kind === "lost" || !record
+          ? undefined
+          : messageOf(observation, stream.label, records.indexOf(record));
       return [
         {
           field,
@@ -281,6 +284,8 @@ function judge(
     if (!record)
       return mayBeRefused && namesNews(observation, whole, field.name) ? [] : fault("lost");
     if (isUntouched(facts, field, pair, one, given)) return [];
+    // A key tells rows apart: the record in this place is another row's.
+    if (field.isKey && isOfOthers(given, field, cases, records)) return fault("lost");
     if (
       cases.some(
         (other) => other.field === field && isRival(other.pair, pair) && other.case.isSame(given),
@@ -299,6 +304,21 @@ const isNulled = (given: unknown): boolean =>
 
 /** Where several rows look like one record, it may be made of another of them. */
 const isRival = (one: Pair, other: Pair) => one !== other && one.recordIndex === other.recordIndex;
+
+/** True when rows with this very value account for all the records that have it. */
+function isOfOthers(
+  given: unknown,
+  field: RowField,
+  cases: Splice["cases"],
+  records: readonly OutputRow[],
+): boolean {
+  const own = cases.filter((one) => one.field === field && one.case.isSame(given)).length;
+  const text = canonicalize(given ?? null);
+  const count = records.filter(
+    ({ data }) => canonicalize(valueAt(data, field.property) ?? null) === text,
+  ).length;
+  return own > 0 && own >= count;
+}
 
 /**
  * True when the field comes from somewhere else: the row has another value now, and the record is
