@@ -92,6 +92,8 @@ export interface Refusals {
   readonly tries: readonly Exchange[];
   /** Milliseconds of real time between the first try and the last one. */
   readonly realMs: number;
+  /** The same between the first try and the second; undefined where it was not tried again. */
+  readonly firstWaitMs: number | undefined;
 }
 
 /** More than any bounded number of tries: then the provider gives in, so that the run ends. */
@@ -129,7 +131,13 @@ export async function refuse(
   });
   const tries = triesOf(observation, place.at);
   const real = (exchange: Exchange | undefined) => seenAtMs.get(exchange?.request.index ?? -1) ?? 0;
-  return { observation, tries, realMs: real(tries.at(-1)) - real(tries[0]) };
+  const [first, second] = tries;
+  return {
+    observation,
+    tries,
+    realMs: real(tries.at(-1)) - real(first),
+    firstWaitMs: second && real(second) - real(first),
+  };
 }
 
 /** The request with that index and all later ones that are the same. */
