@@ -9,6 +9,7 @@ testRule(rule, {
     "leak-04-stack-in-the-catalog": /a stack trace.*CATALOG/,
     "leak-04-stack-as-analytics": /a stack trace.*TRACE ANALYTICS/,
     "leak-04-thrown-text-as-reason": /the text of an exception, "TypeError: Cannot/,
+    "leak-04-thrown-text-of-a-row": /the text of an exception, "Cannot destructure/,
     "leak-04-thrown-text-as-message":
       /the text of an exception, "TypeError: .*in message \d+, message of TRACE ERROR/,
     "leak-04-thrown-text-logged": /the text of an exception, ".*JSON.*LOG WARN/,

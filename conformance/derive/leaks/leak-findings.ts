@@ -7,6 +7,7 @@ import { messageEvidence } from "../../contract/evidence.ts";
 import type { Canary, Lab } from "../../contract/lab.ts";
 import type { Given, Observation } from "../../contract/observation.ts";
 import type { Evidence, Reporter } from "../../contract/rule.ts";
+import { errorAnswers } from "../sweeps/error-answers.ts";
 import { wrongAnswers } from "../sweeps/wrong-answers.ts";
 import { leakRuns } from "./leak-runs.ts";
 import { createLeakSearch, type Leak, type LeakSearch } from "./leaks.ts";
@@ -61,7 +62,11 @@ export function searchedRuns(lab: Lab): Promise<readonly SearchedRun[]> {
         canaries,
       }),
     );
-    const shared = [...(await lab.everyRun()), ...(await wrongAnswers(lab))];
+    const shared = [
+      ...(await lab.everyRun()),
+      ...(await wrongAnswers(lab)),
+      ...(await errorAnswers(lab)),
+    ];
     const others = shared.map(
       ({ name, observation }): SearchedRun => ({
         name,
