@@ -10,6 +10,8 @@ testRule(rule, {
     "state-15-bound-of-the-resumed-run":
       /a row that was read changes, and one of a later parent changes later still/,
     "state-15-time-of-the-resumed-run": /a row that was read changes, .*1 row missing/,
+    "state-15-last-folder-for-a-gone-one":
+      /at its place is deleted, and another one comes last.*missing/,
     "state-15-folders-by-index": /the parent at its place is deleted in GET .*folders.*missing/,
   },
 });

@@ -2,8 +2,9 @@
 import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Listing, ProviderChanges, ProviderRow } from "../contract/learned.ts";
+import type { Exchange } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { requestedValues } from "../derive/requests/requested-values.ts";
+import { valuesOfRequest } from "../derive/requests/requested-values.ts";
 import { keyFieldsOf } from "../derive/rows/cursors.ts";
 import {
   keyOf,
@@ -37,8 +38,11 @@ export interface ResumedRead {
 const sampledStreams = 3;
 /** Rows of a page: so few that a listing has a middle. */
 const smallPage = 1;
-/** Number of the made-up parent in front of the others: it shifts each of them. */
-const madeUpNumber = 801;
+/**
+ * Numbers of the made-up parents: in front of the others, where it shifts each of them, and behind
+ * them, also by its key.
+ */
+const numbers = { first: 801, last: 0xf0_00_00_00 };
 
 interface Change {
   readonly name: string;
@@ -85,7 +89,7 @@ async function resumedReadsOf(
     .slice(0, -1);
   const found: ResumedRead[] = [];
   for (const after of middle(cuts)) {
-    for (const changing of listings) {
+    for (const changing of atPlace(lab, listings, requestsUntil(whole, after))) {
       const place = placeOf(changing, whole, after, stream);
       for (const change of changesOf(changing, place)) {
         const read = await resume(lab, { stream, whole, after, changing, change, pageSize });
@@ -125,34 +129,48 @@ async function changingListings(lab: Lab, stream: StreamFacts): Promise<readonly
         .slice(0, 1)
         .map((keyField) => ({ listing, keyField, isParent: false })),
     );
-  return [...parents.slice(0, 1).map((one) => ({ ...one, isParent: true })), ...own.slice(0, 1)];
+  return [...parents.slice(0, 1).map((one) => ({ ...one, isParent: true })), ...own];
 }
 
-/** Index of the last row that was read, or asked about, when the read was cut off. */
+/** The parents, and the listing of rows in the midst of which these requests end. */
+function atPlace(
+  lab: Lab,
+  listings: readonly Changing[],
+  exchanges: readonly Exchange[],
+): readonly Changing[] {
+  const own = listings.filter(({ isParent }) => !isParent);
+  const asked = exchanges.map(({ request }) => lab.learned.listingOf(request));
+  const last = asked.findLast((one) => own.some(({ listing }) => listing === one));
+  const current = own.find(({ listing }) => listing === last) ?? own[0];
+  return [...listings.filter(({ isParent }) => isParent), ...(current ? [current] : [])];
+}
+
+/** The exchanges of a read up to a message. */
+const requestsUntil = ({ exchanges, messages }: Observation, after: number) =>
+  exchanges.slice(0, messages[after - 1]?.requestCount ?? 0);
+
+/** Index of the row that was read last, or asked about, when the read was cut off. */
 function placeOf(
   { listing, keyField, isParent }: Changing,
   whole: Observation,
   after: number,
   stream: StreamFacts,
 ): number {
-  const messages = whole.messages.slice(0, after);
-  const exchanges = whole.exchanges.slice(0, messages.at(-1)?.requestCount ?? 0);
-  const texts = isParent
-    ? requestedValues({ ...whole, exchanges })
-    : new Set(
-        outputRows(messages, stream).flatMap(({ data }) =>
-          stream.primaryKey.map((name) => String(data[name])),
-        ),
+  const seen = isParent
+    ? requestsUntil(whole, after).map(({ request }) => new Set(valuesOfRequest(request)))
+    : outputRows(whole.messages.slice(0, after), stream).map(
+        ({ data }) => new Set(stream.primaryKey.map((name) => String(data[name]))),
       );
-  return Math.max(
-    0,
-    listing.rows.findLastIndex((row) => texts.has(keyOf(row, keyField) ?? "")),
-  );
+  const indexIn = (texts: ReadonlySet<string>) =>
+    listing.rows.findIndex((row) => texts.has(keyOf(row, keyField) ?? ""));
+  return Math.max(0, seen.map(indexIn).findLast((index) => index >= 0) ?? 0);
 }
 
 function changesOf(changing: Changing, place: number): readonly Change[] {
   const { isParent, listing } = changing;
-  const added = isParent ? madeUpParent(changing, listing.rows[0], madeUpNumber) : undefined;
+  const [added, latest] = [numbers.first, numbers.last].map((number) =>
+    isParent ? madeUpParent(changing, listing.rows[0], number) : undefined,
+  );
   const without = (index: number) => (rows: readonly ProviderRow[]) =>
     rows.filter((_, at) => at !== index);
   const last = listing.rows.length - 1;
@@ -177,6 +195,15 @@ function changesOf(changing: Changing, place: number): readonly Change[] {
             name: "another parent comes first",
             added,
             edit: (rows: readonly ProviderRow[]) => [added.row, ...rows],
+          },
+        ]
+      : []),
+    ...(latest
+      ? [
+          {
+            name: "the parent at its place is deleted, and another one comes last",
+            added: latest,
+            edit: (rows: readonly ProviderRow[]) => [...without(place)(rows), latest.row],
           },
         ]
       : []),
