@@ -2,7 +2,9 @@
 import { isJsonObject } from "svc-connectors/host";
 import type { Lab } from "../contract/lab.ts";
 import type { ProviderRequest } from "../contract/network.ts";
+import type { Observation } from "../contract/observation.ts";
 import { type RequestPlace, requestPlaces } from "../derive/requests/rate-limits.ts";
+import { bodyValues, decodedSegment } from "../derive/requests/requested-values.ts";
 
 export interface DataDenial {
   /** The endpoints that are refused: "https://api.example.com/v1/notes". */
@@ -23,6 +25,10 @@ export async function dataDenial(lab: Lab): Promise<DataDenial | undefined> {
   const places = (await requestPlaces(lab)).filter(
     ({ whole }) => whole.outcome.status === "succeeded",
   );
+  const ids = givenSegments(new Set(places.map(({ whole }) => whole)));
+  const endpointsOf = (some: readonly RequestPlace[]): readonly string[] => [
+    ...new Set(some.map(({ exchange }) => endpointOf(exchange.request, ids))),
+  ];
   const asked = endpointsOf(places.filter(({ command }) => command.verb === "check"));
   const reads = [
     ...Map.groupBy(
@@ -39,15 +45,29 @@ export async function dataDenial(lab: Lab): Promise<DataDenial | undefined> {
   return {
     endpoints: denied,
     allowed: asked.filter((endpoint) => !isIn(endpoint)),
-    isDenied: (request) => isIn(endpointOf(request)),
+    isDenied: (request) => isIn(endpointOf(request, ids)),
     isNeededByAll: (request) =>
-      reads.every((endpoints) => endpoints.some((one) => isOf(one, endpointOf(request)))),
+      reads.every((endpoints) => endpoints.some((one) => isOf(one, endpointOf(request, ids)))),
   };
 }
 
-const endpointsOf = (places: readonly RequestPlace[]): readonly string[] => [
-  ...new Set(places.map(({ exchange }) => endpointOf(exchange.request))),
-];
+/**
+ * Segments of paths that an earlier answer of the same run gave wherever they stand, as the id of a
+ * job: who may ask for one may ask for another one.
+ */
+function givenSegments(runs: Iterable<Observation>): ReadonlySet<string> {
+  const given = new Set<string>();
+  const own = new Set<string>();
+  for (const { exchanges } of runs) {
+    const answered = new Set<string>();
+    for (const { request, answer } of exchanges) {
+      for (const segment of request.url.pathname.split("/"))
+        (answered.has(decodedSegment(segment)) ? given : own).add(segment);
+      for (const value of bodyValues(answer?.body.toString("utf8") ?? "")) answered.add(value);
+    }
+  }
+  return given.difference(own);
+}
 
 /**
  * The same, or below it: who may not list customers may not count them. What a token is itself, it
@@ -58,9 +78,13 @@ const isOf = (endpoint: string, other: string) =>
   (endpoint.startsWith(`${other}/`) && !/\/(?:me|self|current|whoami)$/.test(endpoint));
 
 /** The method says nothing of the right to read; with GraphQL the fields that are asked for do. */
-function endpointOf({ url, body }: Pick<ProviderRequest, "url" | "body">): string {
+function endpointOf(
+  { url, body }: Pick<ProviderRequest, "url" | "body">,
+  ids: ReadonlySet<string>,
+): string {
   const fields = rootFields(body);
-  return `${url.origin}${url.pathname}${fields === "" ? "" : ` { ${fields} }`}`;
+  const path = url.pathname.split("/").map((segment) => (ids.has(segment) ? "{id}" : segment));
+  return `${url.origin}${path.join("/")}${fields === "" ? "" : ` { ${fields} }`}`;
 }
 
 /** The fields of a GraphQL query itself, without those inside them: "viewer". */

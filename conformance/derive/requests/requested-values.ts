@@ -13,12 +13,12 @@ export const valuesOfRequest = ({
   url,
   body,
 }: Pick<ProviderRequest, "url" | "body">): readonly string[] => [
-  ...url.pathname.split("/").map(decoded),
+  ...url.pathname.split("/").map(decodedSegment),
   ...[...url.searchParams.values()].flatMap((value) => [value, ...value.split(",")]),
   ...bodyValues(body),
 ];
 
-function decoded(segment: string): string {
+export function decodedSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
@@ -26,7 +26,8 @@ function decoded(segment: string): string {
   }
 }
 
-function bodyValues(body: string): string[] {
+/** Of JSON, or of a form. */
+export function bodyValues(body: string): string[] {
   if (body === "") return [];
   try {
     return valuesIn(parseExact(body));
