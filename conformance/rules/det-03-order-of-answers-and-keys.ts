@@ -1,17 +1,14 @@
-import { parseExact } from "svc-connectors";
-import { canonicalize, isPlainObject } from "svc-connectors/host";
+import { canonicalize } from "svc-connectors/host";
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
-import type { Answer } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { createRandom } from "../contract/random.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { compareRows, describeDifference, isSame, outputRows } from "../derive/rows/rows.ts";
 import { type CommandCase, recordedCommands } from "../derive/sweeps/environments.ts";
 import { finalState, stateText } from "../derive/sweeps/reads.ts";
-import { toText } from "../learn/json.ts";
 import { withAnswers } from "../replay/strict.ts";
 import { holdAnswers } from "./det-03.answer-order.ts";
+import { withShuffledKeys } from "./det-03.shuffled-keys.ts";
 
 const sampledCommands = 16;
 
@@ -94,7 +91,7 @@ function differenceOf(
   seen: Observation,
 ): string | undefined {
   if (seen.outcome.status !== "succeeded")
-    return `the read ${seen.outcome.status}: ${seen.outcome.failures[0]?.message ?? "it gave no reason"}`;
+    return `the read ${seen.outcome.status}: ${(seen.outcome.failures[0]?.message ?? "it gave no reason").replace(/\.$/, "")}`;
   for (const stream of streamsOf(lab, command)) {
     const difference = compareRows(
       outputRows(usual.messages, stream),
@@ -116,23 +113,4 @@ function streamsOf(lab: Lab, command: CommandCase["command"]): readonly StreamFa
   return lab.streams.filter(({ stream }) =>
     names.includes(`${stream.namespace ?? ""}.${stream.name}`),
   );
-}
-
-/** Every object's keys, in every JSON answer; anything else stays as it is. */
-function withShuffledKeys(answer: Answer, seed: number): Answer {
-  const text = answer.body.toString("utf8");
-  if (!/^\s*[[{]/.test(text)) return answer;
-  const random = createRandom(seed);
-  const shuffle = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(shuffle);
-    if (!isPlainObject(value)) return value;
-    const entries = Object.entries(value).map(([name, part]) => [name, shuffle(part)] as const);
-    // Reversed: no key stays where it was by chance.
-    return Object.fromEntries(entries.length > 4 ? random.shuffle(entries) : entries.toReversed());
-  };
-  try {
-    return { ...answer, body: Buffer.from(toText(shuffle(parseExact(text)))) };
-  } catch {
-    return answer;
-  }
 }
