@@ -16,27 +16,33 @@ const json = "application/json";
 const page =
   "<!DOCTYPE html>\n<html><head><title>Log in</title></head><body><form>Your session has ended.</form></body></html>";
 
-/** Wrong for every answer in JSON. */
+/** Wrong in place of that answer, whatever rows it holds. */
 export function wrongBodies({ answer }: Exchange): readonly WrongBody[] {
   const truth = answer?.body.toString("utf8") ?? "";
+  const contentType = contentTypeOf(answer);
+  const isTable = /\b(?:csv|tab-separated-values)\b/i.test(contentType);
+  const isLines =
+    isTable || /\b(?:ndjson|jsonl|jsonlines|json-lines|json-seq)\b/i.test(contentType);
+  const says = (name: string, text: string): WrongBody => ({ name, text, contentType });
+  // Lines that end with a whole row may be all that there are.
+  const half = truth.slice(0, Math.max(1, truth.length >> 1)).replace(/\}\s*$/, "");
   return [
     { name: "a web page", text: page, contentType: "text/html; charset=utf-8" },
-    { name: "a web page that says it is JSON", text: page, contentType: json },
-    { name: "an empty body", text: "", contentType: json },
-    { name: "blanks", text: " \n", contentType: json },
-    {
-      name: "JSON cut in half",
-      text: truth.slice(0, Math.max(1, truth.length >> 1)),
-      contentType: json,
-    },
-    {
-      name: "JSON without its last character",
-      text: truth.trimEnd().slice(0, -1),
-      contentType: json,
-    },
-    { name: "bytes that are no text", text: "\u0000\u0001PK\u0003\u0004\ufffd", contentType: json },
+    says(`a web page that says it is ${contentType === json ? "JSON" : contentType}`, page),
+    // Where each row is a line, no line is no row.
+    ...(isLines ? [] : [says("an empty body", ""), says("blanks", " \n")]),
+    // A row of a table may end anywhere.
+    ...(isTable
+      ? []
+      : [
+          says("JSON cut in half", half),
+          says("JSON without its last character", truth.trimEnd().slice(0, -1)),
+        ]),
+    says("bytes that are no text", "\u0000\u0001PK\u0003\u0004\ufffd"),
   ];
 }
+
+const contentTypeOf = (answer: Exchange["answer"]) => answer?.headers["content-type"] ?? json;
 
 /**
  * Wrong for an answer that holds rows: the document or the place of the rows is of another type.
@@ -49,7 +55,7 @@ export function wrongShapes(lab: Lab, exchange: Exchange): readonly WrongBody[] 
   const shape = (name: string, value: unknown): WrongBody => ({
     name,
     text: JSON.stringify(value),
-    contentType: json,
+    contentType: contentTypeOf(exchange.answer),
   });
   const documents = [
     shape("null", null),
