@@ -54,7 +54,7 @@ export const yields: Readonly<Record<string, Yield>> = {
   "STATE-11": { finds: 11, runs: 12 },
   "STATE-12": { finds: 3, runs: 4 },
   "STATE-13": { finds: 8, runs: 27 },
-  "STATE-14": { finds: 5, runs: 10 },
+  "STATE-14": { finds: 6, runs: 10 },
   "STATE-15": { finds: 3, runs: 23 },
   "CDC-01": { finds: 2, runs: 6 },
   "CDC-02": { finds: 1, runs: 6 },

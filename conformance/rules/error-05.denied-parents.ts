@@ -2,9 +2,7 @@
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { valuesOfRequest } from "../derive/requests/requested-values.ts";
-import { keyOf, type ParentListing, parentListings } from "../derive/rows/parents.ts";
-import { errorAnswer } from "../derive/sweeps/faults.ts";
+import { mostAsked, type ParentListing, parentListings, refusing } from "../derive/rows/parents.ts";
 import { readFrom, undisturbed } from "../derive/sweeps/reads.ts";
 
 const sampledParents = 16;
@@ -38,26 +36,13 @@ export async function deniedParents(lab: Lab): Promise<readonly (DeniedParent | 
 }
 
 async function deny(lab: Lab, { stream, parent, whole }: Denial): Promise<DeniedParent | string> {
-  const { listing, keyField } = parent;
-  const hasKey = (request: ProviderRequest, key: string) =>
-    lab.learned.listingOf(request) !== listing && valuesOfRequest(request).includes(key);
-  const sizeBelow = (key: string) =>
-    whole.exchanges
-      .filter(({ request }) => hasKey(request, key))
-      .reduce((sum, { answer }) => sum + (answer?.body.length ?? 0), 0);
-  const keys = listing.rows.flatMap((row) => keyOf(row, keyField) ?? []);
-  const [key = ""] = keys.toSorted((one, other) => sizeBelow(other) - sizeBelow(one));
-  const isDenied = (request: ProviderRequest) => hasKey(request, key);
-  const provider = lab.learned.provider();
+  const denied = mostAsked(lab, parent, whole);
+  if (!denied) return `${stream.label}: no answer about a row of ${parent.listing.id} has a body`;
   const observation = await readFrom(lab, stream, undefined, {
-    provider: {
-      ...provider,
-      // also what was never recorded, as the parent itself
-      answer: (request) => (isDenied(request) ? errorAnswer(lab, 403) : provider.answer(request)),
-    },
+    provider: refusing(lab, denied, 403),
   });
-  const name = `${stream.label}: every request with the id ${key} of ${listing.id} is answered 403`;
+  const name = `${stream.label}: every request with the id ${denied.key} of ${parent.listing.id} is answered 403`;
   if (observation.exchanges.some(({ unmatched }) => unmatched !== undefined))
     return `${name}, and the read asks for what was not recorded`;
-  return { name, undisturbed: whole, observation, isDenied };
+  return { name, undisturbed: whole, observation, isDenied: denied.isAbout };
 }

@@ -11,6 +11,8 @@ testRule(rule, {
       /a read has ended, a row of .*folders comes.*gives them: .*rows? missing/,
     "state-14-empty-folders-are-over":
       /at first none below some parents: run 5, .* does not give all rows/,
+    "state-14-missing-folder-is-left-out-next":
+      /is not found by one read, and by the next it is: from .* rows? missing/,
     "state-14-history-of-cursors": /rows come, go and come back: the state grows in every run/,
   },
   good: ["the-last-hundred-ids"],

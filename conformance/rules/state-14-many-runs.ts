@@ -1,8 +1,14 @@
 import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
-import type { Lab } from "../contract/lab.ts";
-import { defineRule } from "../contract/rule.ts";
+import type { Lab, StreamFacts } from "../contract/lab.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { describeDifference } from "../derive/rows/rows.ts";
-import { incrementalStreams, noIncrementalStream, stateText } from "../derive/sweeps/reads.ts";
+import {
+  finalState,
+  incrementalStreams,
+  noIncrementalStream,
+  stateText,
+} from "../derive/sweeps/reads.ts";
+import { type FoundAgain, readFoundAgain } from "./state-14.found-again.ts";
 import { growthOf } from "./state-14.growth.ts";
 import { lives } from "./state-14.lives.ts";
 import { reportNewParent } from "./state-14.new-parent-report.ts";
@@ -34,6 +40,7 @@ export default defineRule({
     for (const stream of incrementalStreams(lab)) {
       const read = await readNewParent(lab, stream, "whole");
       if (read !== undefined) reportNewParent(report, stream, read);
+      reportFoundAgain(report, stream, await readFoundAgain(lab, stream));
     }
     for (const life of found) {
       report.checked(life.name);
@@ -56,6 +63,27 @@ export default defineRule({
     }
   },
 });
+
+function reportFoundAgain(
+  report: Reporter,
+  { label }: StreamFacts,
+  found: FoundAgain | string | undefined,
+): void {
+  if (found === undefined) return;
+  if (typeof found === "string") {
+    report.untried(`${label}, a parent is not found once: ${found}`);
+    return;
+  }
+  const { name, without, next, difference } = found;
+  report.checked(name);
+  const { missing, changed } = difference;
+  if (missing.length + changed.length > 0)
+    report.fail(
+      `${name}: from ${stateText(finalState(without, { label }))} the next read leaves out what it gives otherwise: ${describeDifference({ missing, changed, extra: [] })}.`,
+      exchangeEvidence("The read that did not find it", without.exchanges),
+      exchangeEvidence("Requests of the next read", next.exchanges),
+    );
+}
 
 async function hasNone(lab: Lab): Promise<boolean> {
   const { lives: found, untried } = await lives(lab);

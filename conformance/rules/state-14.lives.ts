@@ -2,7 +2,7 @@
  * Many runs in a row of one stream, each from the state of the one before, in a world that moves.
  */
 import type { JsonValue } from "svc-connectors";
-import type { Lab, StreamFacts } from "../contract/lab.ts";
+import type { Lab, RunOptions, StreamFacts } from "../contract/lab.ts";
 import type { Listing, ProviderChanges, ProviderRow } from "../contract/learned.ts";
 import type { Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -167,6 +167,12 @@ function newValue(column: CursorColumn, run: number, at: number): unknown {
   if (moment?.kind === "number") return writeLike(sample, moment.value + 1 + run);
   return writeLike(sample, (moment?.value ?? 0) + (run + 1) * dayMs + at * 60_000);
 }
+
+/** A day later, when every row has changed. */
+export const laterOptions = (lab: Lab, column: CursorColumn): RunOptions => ({
+  provider: lab.learned.provider(datedRows(column, 0)),
+  clockShiftMs: untilRowsMs(lab, column) + dayMs + dayMs / 2,
+});
 
 const datedRows = (column: CursorColumn, run: number): Pick<Required<ProviderChanges>, "rows"> =>
   changeRows(column, (rows) =>

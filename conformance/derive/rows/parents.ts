@@ -5,9 +5,11 @@
 import { valueAt } from "svc-connectors/host";
 import type { Lab, StreamFacts } from "../../contract/lab.ts";
 import type { Listing, ProviderRow } from "../../contract/learned.ts";
-import type { Provider } from "../../contract/network.ts";
+import type { Provider, ProviderRequest } from "../../contract/network.ts";
+import type { Observation } from "../../contract/observation.ts";
 import { jsonLeaves, scalarText } from "../../learn/json.ts";
-import { requestedValues } from "../requests/requested-values.ts";
+import { requestedValues, valuesOfRequest } from "../requests/requested-values.ts";
+import { errorAnswer } from "../sweeps/faults.ts";
 import { listingsOf } from "../sweeps/pages.ts";
 import { undisturbed } from "../sweeps/reads.ts";
 import { cursorColumn, underKey } from "./cursors.ts";
@@ -48,6 +50,42 @@ const fieldsOf = ({ rows }: Listing) =>
 
 export const keyOf = (row: ProviderRow | undefined, field: string): string | undefined =>
   scalarText(valueAt(row, field));
+
+/** A parent, and the requests about it. */
+export interface AskedParent {
+  readonly key: string;
+  /** Bytes that the read got about it. */
+  readonly size: number;
+  isAbout(request: ProviderRequest): boolean;
+}
+
+/** The parent about which a read got most. */
+export function mostAsked(
+  lab: Lab,
+  { listing, keyField }: ParentListing,
+  { exchanges }: Observation,
+): AskedParent | undefined {
+  const asked = listing.rows.flatMap((row): AskedParent[] => {
+    const key = keyOf(row, keyField);
+    if (key === undefined) return [];
+    const isAbout = (request: ProviderRequest) =>
+      lab.learned.listingOf(request) !== listing && valuesOfRequest(request).includes(key);
+    const size = exchanges
+      .filter(({ request }) => isAbout(request))
+      .reduce((sum, { answer }) => sum + (answer?.body.length ?? 0), 0);
+    return size > 0 ? [{ key, size, isAbout }] : [];
+  });
+  return asked.toSorted((one, other) => other.size - one.size)[0];
+}
+
+/** Refuses every request about the parent, also for what was never recorded, as its own row. */
+export function refusing(lab: Lab, { isAbout }: AskedParent, status: number): Provider {
+  const provider = lab.learned.provider();
+  return {
+    answer: (request) => (isAbout(request) ? errorAnswer(lab, status) : provider.answer(request)),
+    unused: () => provider.unused(),
+  };
+}
 
 /** A parent that was never there, with the rows of one that was. */
 export interface MadeUpParent {

@@ -111,7 +111,7 @@ const firstCutOff = (lab: Lab, stream: StreamFacts): Promise<Observation | undef
 /** The last state of a run; undefined when it wrote none. */
 export const finalState = (
   observation: Observation,
-  { label }: StreamFacts,
+  { label }: Pick<StreamFacts, "label">,
 ): JsonValue | undefined => statesOf(observation, label).at(-1)?.state;
 
 export interface EndRead {
