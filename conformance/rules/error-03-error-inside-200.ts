@@ -4,6 +4,7 @@ import { defineRule } from "../contract/rule.ts";
 import { ownErrors } from "../derive/requests/own-errors.ts";
 import { reportNoReads } from "../derive/requests/rate-limits.ts";
 import { halfAnswers } from "../derive/rows/half-answers.ts";
+import { keyedAnswers } from "../derive/rows/keyed-answers.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { errorAnswers } from "../derive/sweeps/error-answers.ts";
 
@@ -29,7 +30,7 @@ export default defineRule({
         "a part of the rows beside an error, with status 200 or 206: how this provider reports one is not known (answers.yaml with an answer 200, or egress errors)",
       );
     for (const place of new Set(runs.map((run) => run.place)))
-      if (halfAnswers(lab, place, own).length === 0)
+      if (halfAnswers(lab, place, own).length + keyedAnswers(place.exchange, own).length === 0)
         report.untried(
           `${place.name}: a part of its rows: they are no records, or there is one alone`,
         );

@@ -25,9 +25,8 @@ interface RowsOfAnswer {
   readonly rows: readonly unknown[];
 }
 
-/** Values in place of a row: nothing, or the errors of batch results for the part that failed. */
-const inPlaceOfRow: readonly unknown[] = [
-  null,
+/** The errors of batch results for the part that failed. */
+export const errorsOfParts: readonly object[] = [
   { error: { code: 500, message: "Something failed." } },
   { status: 500, error: "internal", message: "Something failed." },
 ];
@@ -67,14 +66,14 @@ export function halfAnswers(
   const isOfRecords = lab.streams.some(
     (stream) => keyFieldsOf(listing, outputRows(whole.messages, stream), stream).length > 0,
   );
-  const instead = (isOfRecords ? [...inPlaceOfRow, ...ownErrors] : []).map((row) => ({
+  const instead = (isOfRecords ? [null, ...errorsOfParts, ...ownErrors] : []).map((row) => ({
     name: `${answer.status} with ${JSON.stringify(row)} in place of its last row`,
     answer: withTree(answer, withValue(tree, pointer, [...rows.slice(0, -1), row])),
   }));
   return [...beside, ...instead];
 }
 
-const withTree = (answer: Answer, tree: unknown, status = answer.status): Answer => {
+export const withTree = (answer: Answer, tree: unknown, status = answer.status): Answer => {
   const { "content-length": _, ...headers } = answer.headers;
   return { ...answer, status, headers, body: Buffer.from(toText(tree)) };
 };

@@ -5,13 +5,22 @@
 import type { Lab } from "../../contract/lab.ts";
 import type { Answer } from "../../contract/network.ts";
 import { ownErrors } from "../requests/own-errors.ts";
-import { edgeRequests, mostRefusals, type RequestPlace, refuse } from "../requests/rate-limits.ts";
+import {
+  edgeRequests,
+  mostRefusals,
+  type RequestPlace,
+  refuse,
+  requestPlaces,
+} from "../requests/rate-limits.ts";
 import { halfAnswers } from "../rows/half-answers.ts";
+import { keyedAnswers } from "../rows/keyed-answers.ts";
 import { listingWithoutRows } from "../rows/wrong-bodies.ts";
 import type { WrongAnswerRun } from "./wrong-answers.ts";
 
 /** Requests of reads that are tried with every envelope, and as many with a part of their rows. */
 const sampledPlaces = 6;
+/** Requests that are answered by id, with every error in place of an entry. */
+const sampledKeyed = 3;
 
 const envelopes: readonly object[] = [
   { ok: false, error: "internal_error" },
@@ -42,9 +51,22 @@ export function errorAnswers(lab: Lab): Promise<readonly WrongAnswerRun[]> {
         runs.push({ name: `${place.name} answered ${what}`, place, observation, tries });
       }
     }
+    for (const { place, answers } of lab.sample(await keyedPlaces(lab, own), sampledKeyed)) {
+      for (const { name: what, answer } of answers) {
+        const { observation, tries } = await refuse(lab, place, answer);
+        runs.push({ name: `${place.name} answered ${what}`, place, observation, tries });
+      }
+    }
     return runs;
   });
 }
+
+/** Requests of reads that are answered by id. They are seldom the first or the last of a read. */
+const keyedPlaces = async (lab: Lab, own: readonly object[]) =>
+  (await requestPlaces(lab))
+    .filter(({ command, whole }) => command.verb === "read" && whole.outcome.status === "succeeded")
+    .map((place) => ({ place, answers: keyedAnswers(place.exchange, own) }))
+    .filter(({ answers }) => answers.length > 0);
 
 function inside200(body: object): { readonly name: string; readonly answer: Answer } {
   const text = JSON.stringify(body);
