@@ -32,6 +32,8 @@ export function withValue(tree: unknown, pointer: string, value: unknown): unkno
   const [step, ...rest] = parsePointer(pointer);
   if (step === undefined) return value;
   const below = toPointer(...rest);
+  if (Array.isArray(tree) && Object.hasOwn(tree, step) && value !== undefined)
+    return tree.with(Number(step), withValue(tree[Number(step)], below, value));
   if (!isPlainObject(tree))
     return value === undefined ? tree : { [step]: withValue({}, below, value) };
   if (value === undefined && !Object.hasOwn(tree, step)) return tree;
@@ -49,6 +51,25 @@ export function jsonLeaves(tree: unknown, except?: string): ReadonlyMap<string, 
     else for (const [name, part] of Object.entries(value)) visit(part, pointer + toPointer(name));
   };
   visit(tree, "");
+  return leaves;
+}
+
+/** Scalars inside the arrays of a tree by pointer, of `most` items of each array. */
+export function arrayLeaves(
+  tree: unknown,
+  most = Number.POSITIVE_INFINITY,
+): ReadonlyMap<string, unknown> {
+  const leaves = new Map<string, unknown>();
+  const visit = (value: unknown, pointer: string, isInside: boolean): void => {
+    if (Array.isArray(value))
+      for (const [at, part] of value.slice(0, most).entries())
+        visit(part, pointer + toPointer(String(at)), true);
+    else if (isPlainObject(value))
+      for (const [name, part] of Object.entries(value))
+        visit(part, pointer + toPointer(name), isInside);
+    else if (isInside) leaves.set(pointer, value);
+  };
+  visit(tree, "", false);
   return leaves;
 }
 

@@ -7,6 +7,8 @@ testRule(rule, {
     "schema-04-rounded-to-cents":
       /weight is -79228162514264\.337593543950335 .* and -79228162514264\.34 stands/,
     "schema-04-infinite-is-null": /weight is 1e400 .* and null stands/,
+    "schema-04-ids-in-lists-rounded":
+      /owner_ids\.0 is 9223372036854775807 .* "9223372036854776000" stands/,
     "schema-04-unsafe-ids-skipped": /tags: id is \d{16,} .* its record does not come/,
   },
 });

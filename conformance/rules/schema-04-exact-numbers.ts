@@ -29,6 +29,6 @@ export default defineRule({
 });
 
 const numericStreams = async (lab: Lab) =>
-  (await everyStreamFields(lab)).filter(({ fields }) =>
-    fields.some((field) => plans.some((plan) => plan.count(field) > 0)),
+  (await everyStreamFields(lab)).filter(({ fields, inside }) =>
+    [...fields, ...inside].some((field) => plans.some((plan) => plan.count(field) > 0)),
   );

@@ -24,6 +24,7 @@ const moments = [
 export const times: ValuePlan = {
   name: "times",
   mayBeRefused: false,
+  isForArrays: true,
   count: (field) => (isTime(field) ? moments.length : 0),
   caseAt: (field, n, before) => timeCase(field, before, moments[n % moments.length] ?? moments[0]),
   /** A whole second, as everybody writes it. It may come out in another form. */

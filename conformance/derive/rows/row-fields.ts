@@ -9,6 +9,7 @@ import type { Observation } from "../../contract/observation.ts";
 import { jsonLeaves, nameOf, scalarText } from "../../learn/json.ts";
 import { requestedValues } from "../requests/requested-values.ts";
 import { compileStreamSchema, schemaAt, typesOf } from "../spec/stream-schema.ts";
+import { placesInArrays } from "./array-places.ts";
 import { momentOf } from "./moments.ts";
 import { type OutputRow, outputRows } from "./rows.ts";
 
@@ -31,6 +32,8 @@ export interface RowField {
   readonly isRequired: boolean;
   /** The connector puts its values into requests: with others it asks for something else. */
   readonly isRequested: boolean;
+  /** It stands in an array: the connector may sort the items, or leave some out. */
+  readonly isInside: boolean;
   /** True when the schema takes the value. */
   admits(value: unknown): boolean;
 }
@@ -52,6 +55,8 @@ export interface StreamFields {
   readonly whole: Observation;
   readonly pairs: readonly Pair[];
   readonly fields: readonly RowField[];
+  /** Values in arrays of the rows that stand in arrays of the records. */
+  readonly inside: readonly RowField[];
 }
 
 /** Enough to tell which field is which. */
@@ -113,7 +118,11 @@ async function findFields(lab: Lab, stream: StreamFacts): Promise<StreamFields> 
           ),
         ];
   });
-  return { stream, whole, pairs, fields };
+  const inside = [...placesInArrays(pairs, records)].map(
+    ([property, { pointer, agreeing: some }]) =>
+      toField(stream, property, pointer, some, requested, true),
+  );
+  return { stream, whole, pairs, fields, inside };
 }
 
 const declaredOf = ({ stream }: StreamFacts) =>
@@ -122,7 +131,7 @@ const declaredOf = ({ stream }: StreamFacts) =>
   );
 
 /** Undefined for null and what is missing. */
-const textOf = (value: unknown) =>
+export const textOf = (value: unknown) =>
   (value ?? null) === null ? undefined : (scalarText(value) ?? canonicalize(value));
 const textsOf = (tree: unknown) =>
   [...jsonLeaves(tree).values()].flatMap((value) => textOf(value) ?? []);
@@ -226,6 +235,7 @@ function toField(
   pointer: string,
   pairs: readonly Pair[],
   requested: ReadonlySet<string>,
+  isInside = false,
 ): RowField {
   const path = parsePointer(property);
   const [first = ""] = path;
@@ -246,6 +256,7 @@ function toField(
     isRequired:
       path.length === 1 && Array.isArray(schema.required) && schema.required.includes(first),
     isRequested: isAsked(values, requested),
+    isInside,
     admits: (value) => compiled.faults({ value }).length === 0,
   };
 }

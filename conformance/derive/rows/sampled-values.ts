@@ -1,8 +1,10 @@
 /** Plans of values on all streams: every plan on a sample of them, a single read on the others. */
 
+import { parsePointer } from "svc-connectors/host";
 import type { Lab } from "../../contract/lab.ts";
 import type { Reporter } from "../../contract/rule.ts";
 import type { RowField, StreamFields } from "./row-fields.ts";
+import { outputRows } from "./rows.ts";
 import { reportUntriedPlan, tryValues } from "./splices.ts";
 import { reportValueFault } from "./value-faults.ts";
 import type { ValuePlan } from "./values.ts";
@@ -20,6 +22,7 @@ export async function tryStreams(
   streams: readonly StreamFields[],
   { plans, quick }: { readonly plans: readonly ValuePlan[]; readonly quick: readonly ValuePlan[] },
 ): Promise<void> {
+  for (const facts of streams) reportUnseenArrays(report, facts);
   const sample = lab.sample(streams, mostStreams);
   for (const facts of sample) for (const plan of plans) await tryPlan(lab, report, facts, plan);
   const others = streams.filter((facts) => !sample.includes(facts));
@@ -38,10 +41,26 @@ async function tryPlan(
   plan: ValuePlan,
   mostRounds?: number,
 ): Promise<void> {
-  const { subjects, faults } = await tryValues(lab, facts, plan, mostRounds);
+  const fields = plan.isForArrays ? [...facts.fields, ...facts.inside] : facts.fields;
+  const { subjects, faults } = await tryValues(lab, { ...facts, fields }, plan, mostRounds);
   if (subjects.length === 0) reportUntriedPlan(report, facts, plan);
   for (const subject of subjects) report.checked(subject);
   for (const fault of faults) reportValueFault(report, facts, fault);
+}
+
+/** Names the arrays of the records in which no value is seen to come of the provider's rows. */
+function reportUnseenArrays(report: Reporter, { stream, whole, inside }: StreamFields): void {
+  const arrays = new Set(
+    outputRows(whole.messages, stream).flatMap(({ data }) =>
+      Object.keys(data).filter((name) => Array.isArray(data[name])),
+    ),
+  );
+  const seen = new Set(inside.map(({ property }) => parsePointer(property)[0]));
+  const unseen = [...arrays].filter((name) => !seen.has(name));
+  if (unseen.length > 0)
+    report.untried(
+      `${stream.label}: ${unseen.join(", ")}: no value inside is seen to come of the provider's rows`,
+    );
 }
 
 /** Values of all these plans in one read. */
@@ -50,6 +69,7 @@ function together(plans: readonly ValuePlan[]): ValuePlan {
   return {
     name: plans.map(({ name }) => name).join(", "),
     mayBeRefused: false,
+    isForArrays: true,
     count: (field) => planOf(field).count(field),
     caseAt: (field, n, before) => planOf(field).caseAt(field, n, before),
     ordinary: (field, n, before) => planOf(field).ordinary(field, n, before),

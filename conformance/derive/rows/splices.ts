@@ -8,6 +8,7 @@ import type { ProviderRow } from "../../contract/learned.ts";
 import type { Observation, RecordBody } from "../../contract/observation.ts";
 import type { Reporter } from "../../contract/rule.ts";
 import { withValue } from "../../learn/json.ts";
+import { valuesBeside } from "./array-places.ts";
 import { namesNews } from "./news.ts";
 import {
   changeFields,
@@ -61,7 +62,11 @@ export async function tryValues(
   mostRounds = maxRounds,
 ): Promise<ValueTrial> {
   const fields = facts.fields.filter((field) => plan.count(field) > 0);
-  const counts = fields.map(
+  // A value that few rows have in an array takes no reads of its own.
+  const counted = fields.some(({ isInside }) => !isInside)
+    ? fields.filter(({ isInside }) => !isInside)
+    : fields;
+  const counts = counted.map(
     (field) => plan.count(field) / Math.max(1, pairsWith(facts, field).length),
   );
   const rounds = Math.min(mostRounds, Math.ceil(Math.max(0, ...counts)));
@@ -277,7 +282,7 @@ function judge(
     // Airbyte's CDK leaves out fields that are null, whoever writes the source: no column differs.
     if (record && isImage && one.value === null && given === undefined) return [];
     // Rows may come in another order, or several of one: what stands anywhere has come through.
-    if (isInformative(one) && records.some(({ data }) => one.isSame(valueAt(data, field.property))))
+    if (isInformative(one) && records.some(({ data }) => valuesOf(field, data).some(one.isSame)))
       return [];
     if (status !== "succeeded")
       return isOrderly ? (mayBeRefused ? [] : fault("refused")) : fault("crashed");
@@ -297,6 +302,9 @@ function judge(
       : fault("changed");
   });
 }
+
+const valuesOf = (field: RowField, data: OutputRow["data"]) =>
+  field.isInside ? valuesBeside(field, data) : [valueAt(data, field.property)];
 
 /** Nothing of a value is left: a list may keep its length. */
 const isNulled = (given: unknown): boolean =>

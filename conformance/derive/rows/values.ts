@@ -26,6 +26,8 @@ export interface ValuePlan {
   readonly name: string;
   /** The connector may say that it cannot represent such a value. */
   readonly mayBeRefused: boolean;
+  /** Values inside arrays of the rows are tried, too. */
+  readonly isForArrays?: boolean;
   /** How many there are for this field; 0 = it is left alone. */
   count(field: RowField): number;
   /** `n` counts on past `count`. `before`: what stands there in the recorded row. */
@@ -58,6 +60,7 @@ const decimals = [
 export const exactNumbers: ValuePlan = {
   name: "numbers that a double does not hold",
   mayBeRefused: false,
+  isForArrays: true,
   count: (field) => numbersFor(field).length,
   caseAt(field, n) {
     const all = numbersFor(field);
@@ -144,6 +147,7 @@ function numberText(given: unknown): string | undefined {
 export const texts: ValuePlan = {
   name: "texts",
   mayBeRefused: false,
+  isForArrays: true,
   count: (field) => textsFor(field).length,
   caseAt: (field, n) => textCase(field, nth(textsFor(field), n)),
   // In lower case: a field that folds the case of letters is no plain copy either.

@@ -86,13 +86,17 @@ const toFault = ({ instancePath, message, params, keyword }: ErrorObject) => ({
   problem: message ?? "is not valid",
 });
 
-/** The schema at a path of property names; undefined when it is not declared. */
+/** The schema at a path of property names and indices; undefined when it is not declared. */
 export function schemaAt(
   schema: unknown,
   path: readonly string[],
 ): { readonly [keyword: string]: unknown } | undefined {
-  let at = schema as { properties?: { [name: string]: unknown } } | undefined;
+  let at = schema as { properties?: { [name: string]: unknown }; items?: unknown } | undefined;
   for (const name of path) {
+    if (/^\d+$/.test(name) && typeof at?.items === "object") {
+      at = (at.items ?? undefined) as typeof at;
+      continue;
+    }
     const properties = at?.properties;
     if (typeof properties !== "object" || properties === null || !Object.hasOwn(properties, name))
       return undefined;
