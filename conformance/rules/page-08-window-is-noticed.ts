@@ -12,6 +12,7 @@ import { type HalfAnswer, shorterThanStated, statedCounts } from "../derive/rows
 import { quietLoss } from "../derive/rows/losses.ts";
 import { rowKeyOf, withRowCount } from "../derive/rows/page-rows.ts";
 import { statesTotal } from "../derive/rows/totals.ts";
+import { largestWindow, rowCountFor } from "../derive/rows/windows.ts";
 import {
   missingReads,
   type PagedRead,
@@ -111,7 +112,7 @@ interface StatedWindow {
  */
 function windowFor(lab: Lab, read: PagedRead): StatedWindow | undefined {
   const stating = read.listings.filter((listing) => statesTotal(lab, read, listing));
-  const long = stating.filter(({ rows, pageSize }) => rows.length > pageSize);
+  const long = stating.filter((one) => largestWindow(lab, read, one) > one.pageSize);
   if (long.length > 0)
     return { size: Math.max(...long.map(({ pageSize }) => pageSize)), changes: {} };
   const key = rowKeyOf(lab, read);
@@ -122,7 +123,9 @@ function windowFor(lab: Lab, read: PagedRead): StatedWindow | undefined {
   return {
     size: short.pageSize,
     changes: withRowCount(key, (listing) =>
-      listing === short ? short.pageSize + 1 : listing.rows.length,
+      listing === short
+        ? rowCountFor(short, largestWindow(lab, read, short), short.pageSize + 1)
+        : listing.rows.length,
     ),
   };
 }

@@ -11,6 +11,7 @@ import { jsonLeaves, nameOf, scalarText, toText, withValue } from "../../learn/j
 import type { RequestPlace } from "../requests/rate-limits.ts";
 import { keyFieldsOf } from "./cursors.ts";
 import { outputRows } from "./rows.ts";
+import { windowText } from "./windows.ts";
 
 export interface HalfAnswer {
   /** "200 with 1 of 2 rows beside {"errors":[…]}". */
@@ -116,20 +117,24 @@ export type StatedCounts = (exchange: Exchange) => readonly string[];
 
 /**
  * Places that say on every recorded page of a path how many rows it has, or on every one how many
- * there are in all. A provider that says the limit back in a `count` says so of full pages only.
+ * there are in all, or in its window. A provider that says the limit back in a `count` says so of
+ * full pages only.
  */
 export function statedCounts(lab: Lab, places: readonly RequestPlace[]): StatedCounts {
   const pathOf = ({ request }: Exchange) => `${request.method} ${request.url.pathname}`;
   const found = places.flatMap(({ exchange, whole }) => {
     const own = rowsOfAnswer(lab, exchange);
-    return own
-      ? [{ ...own, whole, path: pathOf(exchange), values: valuesAround(exchange, own) }]
-      : [];
+    if (!own) return [];
+    const window = windowText(own.listing, exchange.request);
+    return [{ ...own, whole, window, path: pathOf(exchange), values: valuesAround(exchange, own) }];
   });
-  const pages = found.map(({ path, values, listing, rows, whole }) => {
+  const pages = found.map(({ path, values, listing, rows, whole, window }) => {
     const read = found.filter((other) => other.whole === whole && other.listing === listing);
     const inRun = read.reduce((sum, other) => sum + other.rows.length, 0);
-    return { path, values, onPage: [rows.length], inAll: [listing.rows.length, inRun] };
+    const inWindow = read
+      .filter((other) => other.window === window)
+      .reduce((sum, other) => sum + other.rows.length, 0);
+    return { path, values, onPage: [rows.length], inAll: [listing.rows.length, inRun, inWindow] };
   });
   const byPath = Map.groupBy(pages, ({ path }) => path);
   return (exchange) => {
