@@ -92,7 +92,7 @@ export const yields: Readonly<Record<string, Yield>> = {
   "PAGE-03": { finds: 1, runs: 5 },
   "PAGE-04": { finds: 2, runs: 0 },
   "PAGE-05": { finds: 1, runs: 18 },
-  "PAGE-06": { finds: 6, runs: 22 },
+  "PAGE-06": { finds: 9, runs: 24 },
   "PAGE-07": { finds: 7, runs: 16 },
   "PAGE-08": { finds: 6, runs: 3 },
   "AUTH-01": { finds: 6, runs: 8 },

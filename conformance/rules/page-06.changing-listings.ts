@@ -1,13 +1,14 @@
 /** Listings that change while they are read, at the borders of their pages. */
 import type { Lab } from "../contract/lab.ts";
 import type { Listing, ProviderChanges, ProviderRow } from "../contract/learned.ts";
-import { type CursorColumn, cursorOf, directionOf, withCursor } from "../derive/rows/cursors.ts";
-import { latest } from "../derive/rows/moments.ts";
-import { expectedKeys, type RowKey, resized } from "../derive/rows/page-rows.ts";
+import { type CursorColumn, directionOf } from "../derive/rows/cursors.ts";
+import { expectedKeys, type RowKey } from "../derive/rows/page-rows.ts";
 import { statesTotal } from "../derive/rows/totals.ts";
 import { handsOutTokens, informativeListings, type PagedRead } from "../derive/sweeps/pages.ts";
+import { layoutOf, pageSizeOf } from "./page-06.borders.ts";
+import { edits, type ListingEdit, type Signs } from "./page-06.edits.ts";
 
-/** One change, at one border of the pages. */
+/** One change at one border of the pages, or two at two that follow one another. */
 export interface Mutation {
   /** "after the first page a row is added in front". */
   readonly name: string;
@@ -20,115 +21,9 @@ export interface Mutation {
   readonly stillThere: readonly string[];
 }
 
-interface Moment {
-  readonly field: string;
-  readonly pageSize: number;
-  /** Rows of the pages that were given. */
-  readonly readCount: number;
-  readonly column: CursorColumn | undefined;
-}
-
-/** Paging information in the answers of a listing. */
-interface Signs {
-  readonly tokens: boolean;
-  readonly total: boolean;
-  /** That more pages follow, by any word: a page that repeats another one is not the end then. */
-  readonly more: boolean;
-  /** The oldest rows come first, so that one that changes goes to the end. */
-  readonly moves: boolean;
-}
-
-interface Edit {
-  readonly name: string;
-  edit(rows: readonly ProviderRow[], moment: Moment): readonly ProviderRow[];
-  /**
-   * Whether a connector can see what it did. Where pages are counted, a row that is deleted from a
-   * page that was read pulls another one onto it: only a total that falls tells of that.
-   */
-  isSeen(by: Signs): boolean;
-  /** Whether it can happen there at all. Default: always. */
-  happens?(by: Signs): boolean;
-  /** Why it is not tried where it is not seen. */
-  readonly unseen?: string;
-}
-
-const edits: readonly Edit[] = [
-  {
-    name: "a row is added in front",
-    edit: (rows, { field }) => [...copiesOf(rows.slice(0, 1), field), ...rows],
-    isSeen: () => true,
-  },
-  {
-    name: "as many rows as a page holds are added in front",
-    edit: (rows, { field, pageSize }) => [...copiesOf(rows.slice(0, pageSize), field), ...rows],
-    isSeen: ({ tokens, more }) => !tokens && more,
-  },
-  {
-    name: "a row is added at the end",
-    edit: (rows, { field }) => [...rows, ...copiesOf(rows.slice(-1), field)],
-    isSeen: () => true,
-  },
-  {
-    name: "a row that was not read yet is deleted",
-    edit: (rows, { readCount }) => rows.filter((_, at) => at !== readCount),
-    isSeen: () => true,
-  },
-  {
-    name: "a row of the first page is deleted",
-    edit: (rows) => rows.slice(1),
-    isSeen: ({ tokens, total }) => tokens || total,
-  },
-  {
-    name: "as many rows as a page holds are deleted from the front",
-    edit: (rows, { pageSize }) => rows.slice(pageSize),
-    isSeen: ({ tokens, total }) => !tokens && total,
-  },
-  {
-    name: "a row of the first page changes and goes to the end",
-    edit: ([first, ...rows], { column }) =>
-      first === undefined || column === undefined
-        ? rows
-        : [...rows, withCursor(first, column, latest(rows.map((row) => cursorOf(row, column))))],
-    happens: ({ moves }) => moves,
-    // Where pages are counted, the total stays, and another row slides onto the page that was read.
-    isSeen: ({ tokens, moves }) => tokens && moves,
-    unseen:
-      "no word of the answers tells of it; declare capabilities.loses_on_mutation if the row that slides onto a page that was read is lost",
-  },
-];
-
-/** Far from the numbers of other made-up keys. */
-const copyNumber = 77_777;
-/** Made-up rows of one listing at most. */
-const maxRows = 2_000;
-
-const copiesOf = (rows: readonly ProviderRow[], field: string): readonly ProviderRow[] =>
-  rows.flatMap((row, at) => resized([row], 2, field, copyNumber + at).slice(1));
-
-const pageSizeOf = (listing: Listing) =>
-  handsOutTokens(listing) && listing.rows.length <= listing.pageSize
-    ? Math.ceil(listing.rows.length / 2)
-    : listing.pageSize;
-
-/**
- * Two pages of rows: the recorded ones, in smaller pages where the provider says what comes next,
- * with copies elsewhere.
- */
-function rowsBefore(listing: Listing, { fields }: RowKey): readonly ProviderRow[] {
-  const { rows } = listing;
-  return rows.length > pageSizeOf(listing)
-    ? rows
-    : resized(rows, Math.min(2 * listing.pageSize, maxRows), fields.get(listing) ?? "", 1);
-}
-
-const borderCount = (listing: Listing, key: RowKey) =>
-  listing.rows.length === 0
-    ? 0
-    : Math.ceil(rowsBefore(listing, key).length / pageSizeOf(listing)) - 1;
-
 /**
  * Each change at the first and the last border, at every one when the run is exhaustive. Tokens
- * keep their place alike at all of them.
+ * keep their place alike at all of them, and two changes are made at the first two alone.
  */
 export function mutationsOf(
   lab: Lab,
@@ -136,40 +31,65 @@ export function mutationsOf(
   key: RowKey,
   column: CursorColumn | undefined,
 ): readonly Mutation[] {
-  const listings = changeable(read, key);
-  const most = Math.max(0, ...listings.map((listing) => borderCount(listing, key)));
-  const informative = informativeListings(lab, read);
+  const listings = changeable(lab, read, key);
+  const most = Math.max(
+    0,
+    ...listings.map((one) => layoutOf(lab, read, key, one, 1).borders.length),
+  );
+  const signs = signsOf(lab, read, listings, column);
   const borders = Array.from({ length: most }, (_, at) => at + 1);
-  return lab.sample(borders, 2).flatMap((border) =>
+  return lab.sample(borders, 2).flatMap((border, at) =>
     edits.flatMap((edit) => {
-      const changed = listings.filter((listing) => {
-        if (handsOutTokens(listing) && border > 1 && !lab.isExhaustive) return false;
-        return edit.isSeen(signsOf(lab, read, listing, informative, column));
-      });
-      return changed.length === 0 ? [] : [mutation({ read, key, column }, changed, edit, border)];
+      if (edit.second && at > 0 && !lab.isExhaustive) return [];
+      const changed = changedBy(lab, read, key, edit, signs).filter(
+        (listing) => !handsOutTokens(listing) || border === 1 || lab.isExhaustive,
+      );
+      return changed.length === 0
+        ? []
+        : [mutation({ lab, read, key, column }, changed, edit, border)];
     }),
   );
 }
 
-const changeable = (read: PagedRead, key: RowKey) =>
+const changeable = (lab: Lab, read: PagedRead, key: RowKey) =>
   [...key.fields.keys()].filter(
-    (listing) => read.listings.includes(listing) && borderCount(listing, key) > 0,
+    (listing) =>
+      read.listings.includes(listing) && layoutOf(lab, read, key, listing, 1).borders.length > 0,
+  );
+
+/** Listings whose answers tell of the change, and that have the borders that it needs. */
+const changedBy = (
+  lab: Lab,
+  read: PagedRead,
+  key: RowKey,
+  { isSeen, second }: ListingEdit,
+  signs: ReadonlyMap<Listing, Signs>,
+): readonly Listing[] =>
+  [...signs].flatMap(([listing, own]) =>
+    isSeen(own) && (!second || layoutOf(lab, read, key, listing, 2).borders.length > 0)
+      ? [listing]
+      : [],
   );
 
 function signsOf(
   lab: Lab,
   read: PagedRead,
-  listing: Listing,
-  informative: readonly Listing[],
+  listings: readonly Listing[],
   column: CursorColumn | undefined,
-): Signs {
-  const total = statesTotal(lab, read, listing);
-  return {
-    tokens: handsOutTokens(listing),
-    total,
-    more: total || informative.includes(listing),
-    moves: column?.listings.includes(listing) === true && directionOf(column) === "ascending",
-  };
+): ReadonlyMap<Listing, Signs> {
+  const informative = informativeListings(lab, read);
+  return new Map(
+    listings.map((listing) => {
+      const total = statesTotal(lab, read, listing);
+      const signs = {
+        tokens: handsOutTokens(listing),
+        total,
+        more: total || informative.includes(listing),
+        moves: column?.listings.includes(listing) === true && directionOf(column) === "ascending",
+      };
+      return [listing, signs];
+    }),
+  );
 }
 
 /** The things that are not tried on a read, and why. */
@@ -179,52 +99,72 @@ export function unseenEdits(
   key: RowKey,
   column: CursorColumn | undefined,
 ): readonly string[] {
-  const listings = changeable(read, key);
+  const listings = changeable(lab, read, key);
   if (listings.length === 0) return ["none of its listings can be given two pages"];
   // Tokens keep their place: fewer edits show how they do.
   if (listings.some(handsOutTokens)) return [];
-  const informative = informativeListings(lab, read);
-  const signs = listings.map((listing) => signsOf(lab, read, listing, informative, column));
-  return edits.flatMap(({ name, isSeen, happens, unseen }) =>
-    signs.some(isSeen) || (happens && !signs.some(happens))
+  const signs = signsOf(lab, read, listings, column);
+  const seen = [...signs.values()];
+  return edits.flatMap((edit) => {
+    const { name, isSeen, happens, unseen } = edit;
+    if (seen.some(isSeen))
+      return changedBy(lab, read, key, edit, signs).length > 0
+        ? []
+        : [`${name}: none of its listings can be given three pages`];
+    return happens && !seen.some(happens)
       ? []
-      : [`${name}: ${unseen ?? "no total in the answers would tell of it"}`],
-  );
+      : [`${name}: ${unseen ?? "no total in the answers would tell of it"}`];
+  });
 }
 
 interface Changing {
+  readonly lab: Lab;
   readonly read: PagedRead;
   readonly key: RowKey;
   readonly column: CursorColumn | undefined;
 }
 
 function mutation(
-  { read, key, column }: Changing,
+  { lab, read, key, column }: Changing,
   listings: readonly Listing[],
-  { name, edit }: Edit,
-  border: number,
+  { name, edit, second }: ListingEdit,
+  at: number,
 ): Mutation {
-  const pageSize = (listing: Listing) =>
-    listings.includes(listing) ? pageSizeOf(listing) : undefined;
+  const changed = new Map(
+    listings.map((listing) => {
+      const { rows, borders } = layoutOf(lab, read, key, listing, second ? 2 : 1);
+      const {
+        requestCount = 0,
+        front = 0,
+        readCount = 0,
+      } = borders[at - 1] ?? borders.at(-1) ?? {};
+      const size = pageSizeOf(listing);
+      const moment = {
+        front,
+        readCount,
+        pageSize: size,
+        field: key.fields.get(listing) ?? "",
+        column,
+      };
+      const once = edit(rows, moment);
+      const twice = second ? second(once, { ...moment, readCount: readCount + size }) : once;
+      return [listing, { requestCount, size, rows, once, twice }] as const;
+    }),
+  );
+  const pageSize = (listing: Listing) => changed.get(listing)?.size;
   const rows = (listing: Listing, all: readonly ProviderRow[], pageCount: number) => {
-    if (!listings.includes(listing)) return all;
-    const before = rowsBefore(listing, key);
-    const own = Math.min(border, borderCount(listing, key));
-    if (pageCount < own) return before;
-    const field = key.fields.get(listing) ?? "";
-    return edit(before, {
-      field,
-      pageSize: pageSizeOf(listing),
-      readCount: own * pageSizeOf(listing),
-      column,
-    });
+    const own = changed.get(listing);
+    if (own === undefined) return all;
+    if (pageCount < own.requestCount) return own.rows;
+    return pageCount === own.requestCount ? own.once : own.twice;
   };
   const end = Number.POSITIVE_INFINITY;
   const settled = (listing: Listing, all: readonly ProviderRow[]) => rows(listing, all, end);
   const after = expectedKeys(read, key, { rows: settled });
   const before = expectedKeys(read, key, { rows: (listing, all) => rows(listing, all, 0) });
+  const page = Math.max(...[...changed.values()].map(({ requestCount }) => requestCount));
   return {
-    name: `after page ${border} of ${listings[0]?.id}${listings.length > 1 ? ` and ${listings.length - 1} more` : ""} ${name}`,
+    name: `after page ${page} of ${listings[0]?.id}${listings.length > 1 ? ` and ${listings.length - 1} more` : ""} ${name}`,
     listings,
     changes: { rows, pageSize },
     settled: { rows: settled, pageSize },
