@@ -72,6 +72,11 @@ export default defineRule({
       );
       for (const run of [ending, ended, retried]) lookForOldTokens(run, report);
     }
+    const refused = lab.answers?.answers["401"];
+    if (!refused || refused.synthetic)
+      report.untried(
+        "the words with which this provider refuses a token that has ended: its 401 is not recorded (svc record does so in check-unauthenticated; the answer goes to answers.yaml)",
+      );
     for (const at of await apiRequests(lab, endpoint, 4)) {
       const run = await runWithTokens(lab, endpoint, `request ${at + 1} of the API answered 401`, {
         revokeAt: at,
