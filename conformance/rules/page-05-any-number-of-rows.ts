@@ -18,6 +18,7 @@ import {
   readPages,
   withoutPages,
 } from "../derive/sweeps/pages.ts";
+import { tryManyPages } from "./page-05.many-pages.ts";
 
 const sampledReads = 5;
 /** Made-up rows of one listing; a read of more proves nothing new. */
@@ -43,7 +44,7 @@ export default defineRule({
   profile: "resilient",
   since: "0.1.0",
   title:
-    "Any number of rows is read whole and comes to an end: none, one, a page less one, a page, a page and one, two pages.",
+    "Any number of rows is read whole and comes to an end: none, one, a page less one, a page, a page and one, two pages, hundreds of pages.",
   why: "Ends of pages are where mistakes of one happen. They show when an account happens to have a round number of rows.",
   fix: "Do not compute where the end is from the number of rows. Write the rows of each page before you look at whether it was the last.",
   good: "yield records(page.rows);\nif (page.next === null) return;",
@@ -58,6 +59,7 @@ export default defineRule({
       if (key === undefined || key.fields.size === 0) continue;
       for (const count of counts) await tryCount(lab, report, read, key, count);
     }
+    await tryManyPages(lab, report, reads);
   },
 });
 
