@@ -45,7 +45,7 @@ export const yields: Readonly<Record<string, Yield>> = {
   "STATE-02": { finds: 3, runs: 0 },
   "STATE-03": { finds: 3, runs: 30 },
   "STATE-04": { finds: 1, runs: 24 },
-  "STATE-05": { finds: 5, runs: 22 },
+  "STATE-05": { finds: 8, runs: 27 },
   "STATE-06": { finds: 2, runs: 3 },
   "STATE-07": { finds: 2, runs: 3 },
   "STATE-08": { finds: 2, runs: 11 },

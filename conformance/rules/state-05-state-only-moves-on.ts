@@ -22,14 +22,8 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { regressions } from "../derive/sweeps/states.ts";
-import {
-  arrivals,
-  isOddGiven,
-  newRowCount,
-  newsClockShiftMs,
-  withNews,
-  withOrdinary,
-} from "./state-05.odd-rows.ts";
+import { type Arrival, arrivals, describeArrivals } from "./state-05.arrivals.ts";
+import { newRowCount, newsClockShiftMs, withNews, withOrdinary } from "./state-05.odd-rows.ts";
 
 export default defineRule({
   id: "STATE-05",
@@ -99,20 +93,29 @@ export default defineRule({
       const tried = arrivals(column, news !== undefined).filter(
         ({ isResumed }) => canResume || !isResumed,
       );
-      for (const { name, changes, isResumed, others, fromTheBeginning } of tried) {
+      const refused: Arrival[] = [];
+      const keptBack: Arrival[] = [];
+      const leftOut: Arrival[] = [];
+      for (const arrival of tried) {
+        const { name, odd, isResumed, others, fromTheBeginning } = arrival;
+        if (refused.some(({ row }) => row === arrival.pageOf)) {
+          leftOut.push(arrival);
+          continue;
+        }
+        const shiftMs = isResumed && news ? newsClockShiftMs : 0;
+        const observation = await readWith(odd.changes, isResumed, shiftMs);
+        // A typed refusal of such a row moves nothing, and hides nothing.
+        const isRefused = observation.outcome.status !== "succeeded";
+        if (isRefused || !odd.isGiven()) {
+          (isRefused ? refused : keptBack).push(arrival);
+          continue;
+        }
         const subject = `${stream.label}: ${name}`;
         report.checked(subject);
-        const shiftMs = isResumed && news ? newsClockShiftMs : 0;
-        const observation = await readWith(changes, isResumed, shiftMs);
-        // A typed refusal of such a row moves nothing.
-        if (observation.outcome.status !== "succeeded") continue;
         const rows = outputRows(observation.messages, stream);
         const usual = !others ? [] : isResumed ? (news ?? []) : all;
-        const odd =
-          fromTheBeginning && isOddGiven(column, observation)
-            ? await oddOnes(fromTheBeginning)
-            : [];
-        const { missing } = compareRows([...usual, ...odd], rows);
+        const oddRows = fromTheBeginning ? await oddOnes(fromTheBeginning) : [];
+        const { missing } = compareRows([...usual, ...oddRows], rows);
         if (missing.length > 0 && !reportsSkip(observation, whole))
           report.fail(
             `${subject}: the read succeeds with ${describeDifference({ missing, changed: [], extra: [] })}.`,
@@ -129,6 +132,14 @@ export default defineRule({
             messageEvidence("The read", observation, []),
           );
       }
+      const notCompared = [
+        [refused, "reads that are refused, and not compared"],
+        [keptBack, "reads that are not given the odd row"],
+        [leftOut, "reads that are left out, since one such row is refused"],
+      ] as const;
+      for (const [some, what] of notCompared)
+        if (some.length > 0)
+          report.untried(`${stream.label}: ${describeArrivals(some, tried, what)}`);
     }
   },
 });

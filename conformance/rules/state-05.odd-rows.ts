@@ -1,10 +1,8 @@
-/** Rows that come late, are older than the rest, have no date, or are of no known kind. */
+/** The answers of a provider in which odd rows stand among its own. */
 import { parseExact } from "svc-connectors";
-import { isPlainObject, parsePointer, valueAt } from "svc-connectors/host";
+import { isPlainObject, parsePointer } from "svc-connectors/host";
 import type { ProviderChanges, ProviderRow } from "../contract/learned.ts";
-import type { Observation } from "../contract/observation.ts";
 import {
-  asksForOrder,
   type CursorColumn,
   changeRows,
   cursorOf,
@@ -13,117 +11,46 @@ import {
   withCursor,
 } from "../derive/rows/cursors.ts";
 import { latest, momentOf, writeLike } from "../derive/rows/moments.ts";
-import { withOtherOffsets } from "../derive/rows/offsets.ts";
 import { toText } from "../learn/json.ts";
 
-export interface Arrival {
-  readonly name: string;
-  readonly changes: ProviderChanges;
-  /** Read from the final state, else from the beginning. */
-  readonly isResumed: boolean;
-  /**
-   * The rows that it is read with, without the odd one: all of them have to come; undefined where
-   * it stands alone.
-   */
-  readonly others?: ProviderChanges | undefined;
-  /**
-   * A read from the beginning with such a row. Nothing says that it is known already: where it
-   * comes there, it has to come.
-   */
-  readonly fromTheBeginning?: ProviderChanges | undefined;
-}
-
 /** `alone`: all that there is; `between`: two rows that are new since the state. */
-type Place = "first" | "last" | "between" | "alone";
+export type OddPlace = "first" | "middle" | "last" | "between" | "alone";
 
 /** The change to the cursor of the row that comes besides. */
-type Oddity =
+export type Oddity =
   | { readonly cursor: unknown }
   | "without its cursor field"
   /** Nothing of it is known but its key. */
   | "of an unknown kind";
 
-/** @param canHaveNews a resumed read gives new rows: they come besides */
-export function arrivals(column: CursorColumn, canHaveNews: boolean): Arrival[] {
-  const { rows } = column.listing;
-  const newest = latest(rows.map((row) => cursorOf(row, column)));
-  const oldest = rows
-    .map((row) => cursorOf(row, column))
-    .findLast((value) => momentOf(value) !== undefined);
-  const older = writeLike(
-    oldest,
-    (momentOf(oldest)?.value ?? 0) - (momentOf(oldest)?.kind === "time" ? 86_400_000 : 1),
-  );
-  // Where the connector asked for an order, the provider keeps it.
-  const isOlderLast = !asksForOrder(column) || directionOf(column) === "descending";
-  const arrival = (row: string, oddity: Oddity, place: Place, isResumed: boolean): Arrival => {
-    const hasNews = isResumed && place !== "alone" && canHaveNews;
-    const isUndated =
-      typeof oddity === "object" ? oddity.cursor === null : oddity === "without its cursor field";
-    return {
-      name: `${row} comes ${place}${place === "between" ? " new ones" : ""}${isResumed ? ", in a read from the final state" : ""}`,
-      isResumed,
-      changes: withOddRow(column, oddity, place, hasNews),
-      others: place === "alone" ? undefined : hasNews ? withNews(column) : {},
-      fromTheBeginning:
-        isResumed && isUndated ? withOddRow(column, oddity, "last", false) : undefined,
-    };
-  };
-  const both = [false, true].flatMap((isResumed) => [
-    arrival("an older row", { cursor: older }, isOlderLast ? "last" : "first", isResumed),
-    arrival("a row without a cursor value", { cursor: null }, "last", isResumed),
-    arrival("a row without a cursor value", { cursor: null }, "first", isResumed),
-  ]);
-  const offsets = withOtherOffsets(column, newest);
-  return [
-    ...both,
-    arrival("a row without a cursor value", { cursor: null }, "alone", true),
-    ...(canHaveNews
-      ? [
-          arrival("a row without a cursor value", { cursor: null }, "between", true),
-          arrival("a row without the cursor field", "without its cursor field", "between", true),
-          arrival("a row of an unknown kind", "of an unknown kind", "between", true),
-        ]
-      : []),
-    arrival("a row without the cursor field", "without its cursor field", "last", false),
-    arrival("a row without the cursor field", "without its cursor field", "alone", true),
-    arrival("a row of an unknown kind", "of an unknown kind", "first", false),
-    arrival("a row of an unknown kind", "of an unknown kind", "alone", true),
-    ...(offsets
-      ? [
-          {
-            name: "the same times are written with other offsets",
-            changes: offsets,
-            isResumed: false,
-            others: {},
-          },
-        ]
-      : []),
-  ];
+export interface OddRows {
+  readonly changes: ProviderChanges;
+  /** True once one of them stood in an answer: the provider may keep them back by their date. */
+  isGiven(): boolean;
 }
 
-/** Of the key that the odd row gets. */
+export interface OddRowsOptions {
+  /** Rows that are new since the final state come besides. */
+  readonly hasNews?: boolean;
+  /** How many odd ones, each under a key of its own. Default: 1. */
+  readonly count?: number;
+}
+
+/** Of the key that the odd row gets; those of a whole page count on from `pageNumber`. */
 const oddNumber = 7;
-/**
- * A time that no row has, for the provider's filter to let through; in the answer it becomes the
- * value.
- */
+const pageNumber = 101;
+/** A time that no row has, for the provider's filter to let through. */
 const markMs = Date.UTC(2091, 1, 3, 4, 5, 6, 789);
+/** Field of odd rows, in whose place the answer has the odd one. */
+const mark = "conformance_odd_row";
 const kindMark = "conformance_new_kind";
 
 /** A row like the others comes last: it shows the key of odd ones. */
-export function withOrdinary(column: CursorColumn): ProviderChanges {
-  const newest = latest(column.listing.rows.map((row) => cursorOf(row, column)));
-  return withOddRow(column, { cursor: newest }, "last", false);
-}
+export const withOrdinary = (column: CursorColumn): ProviderChanges =>
+  withOddRows(column, { cursor: newestOf(column) }, "last").changes;
 
-/** True when the odd row stands in an answer: the provider may have kept it back by its date. */
-export function isOddGiven(column: CursorColumn, { exchanges }: Observation): boolean {
-  const [field = ""] = column.keyFields;
-  const odd = underKey(column.listing.rows.at(-1) ?? {}, column, oddNumber);
-  const key = toText(valueAt(odd, field));
-  return exchanges.some(({ answer }) => answer?.body.toString("utf8").includes(key));
-}
+const newestOf = (column: CursorColumn) =>
+  latest(column.listing.rows.map((row) => cursorOf(row, column)));
 
 export const newRowCount = 2;
 
@@ -138,7 +65,7 @@ export const withNews = (column: CursorColumn): ProviderChanges =>
   });
 
 function newRows(column: CursorColumn): readonly ProviderRow[] {
-  const newest = latest(column.listing.rows.map((row) => cursorOf(row, column)));
+  const newest = newestOf(column);
   const { kind, value } = momentOf(newest) ?? { kind: "number", value: 0 };
   return Array.from({ length: newRowCount }, (_, at) => at + 1).flatMap((step) => {
     const copy = underKey(column.listing.rows.at(-1) ?? {}, column, 20 + step);
@@ -152,48 +79,62 @@ const newerMs = 86_400_000;
 /** The clock of reads with new rows: behind all of them. */
 export const newsClockShiftMs = 5 * newerMs;
 
-/** One more row, which no filter of the provider keeps back. */
-function withOddRow(
+/** Rows besides, which no filter of the provider keeps back where that can be helped. */
+export function withOddRows(
   column: CursorColumn,
   oddity: Oddity,
-  place: Place,
-  hasNews: boolean,
-): ProviderChanges {
-  const newest = latest(column.listing.rows.map((row) => cursorOf(row, column)));
-  const isTime = momentOf(newest)?.kind === "time";
-  const mark = writeLike(newest, isTime ? markMs : 8_007_199_254_740_000);
-  const copy = (model: ProviderRow | undefined) => {
-    const own = model && underKey(model, column, oddNumber);
-    return model && (withCursor(own ?? model, column, mark) as ProviderRow);
-  };
-  const isMarked = (row: unknown) =>
-    isPlainObject(row) && toText(cursorOf(row as ProviderRow, column)) === toText(mark);
+  place: OddPlace,
+  { hasNews = false, count = 1 }: OddRowsOptions = {},
+): OddRows {
+  let isGiven = false;
   const news = hasNews ? withNews(column) : undefined;
-  return {
+  const replace = (value: unknown) => {
+    if (!isPlainObject(value) || !Object.hasOwn(value, mark)) return value;
+    isGiven = true;
+    return oddRow(without(value, [mark]) as ProviderRow, column, oddity);
+  };
+  const changes: ProviderChanges = {
     ...changeRows(column, (recorded, listing, requestCount) => {
       const rows = news?.rows?.(listing, recorded, requestCount) ?? recorded;
-      const odd = copy(recorded.at(-1) ?? column.listing.rows.at(-1));
-      // Once: listings of several parents would give it as often.
-      const oddRows = odd && listing === column.listing ? [odd] : [];
-      if (place === "alone") return oddRows;
-      if (place === "between" && hasNews && listing === column.listing) {
-        const at = directionOf(column) === "descending" ? 1 : rows.length - 1;
-        return [...rows.slice(0, at), ...oddRows, ...rows.slice(at)];
-      }
-      return place === "last" ? [...rows, ...oddRows] : [...oddRows, ...rows];
+      // Once: listings of several parents would give them as often.
+      const odd = listing === column.listing ? markedRows(column, count) : [];
+      if (place === "alone") return odd;
+      const at = indexOf(place, rows, column);
+      return [...rows.slice(0, at), ...odd, ...rows.slice(at)];
     }),
     answer: (answer, listing) =>
       column.listings.includes(listing)
-        ? {
-            ...answer,
-            body: Buffer.from(
-              rewrite(answer.body.toString("utf8"), (value) =>
-                isMarked(value) ? oddRow(value as ProviderRow, column, oddity) : value,
-              ),
-            ),
-          }
+        ? { ...answer, body: Buffer.from(rewrite(answer.body.toString("utf8"), replace)) }
         : answer,
   };
+  return { changes, isGiven: () => isGiven };
+}
+
+function markedRows(column: CursorColumn, count: number): readonly ProviderRow[] {
+  const { rows, filter } = column.listing;
+  const model = rows.at(-1);
+  if (model === undefined) return [];
+  const newest = newestOf(column);
+  const isTime = momentOf(newest)?.kind === "time";
+  // In a window of time stands what is no newer than the rows that were recorded in one.
+  const cursor = filter?.upper
+    ? newest
+    : writeLike(newest, isTime ? markMs : 8_007_199_254_740_000);
+  return Array.from({ length: count }, (_, at) => {
+    const own = underKey(model, column, count === 1 ? oddNumber : pageNumber + at) ?? model;
+    return { ...withCursor(own, column, cursor), [mark]: true };
+  });
+}
+
+function indexOf(
+  place: Exclude<OddPlace, "alone">,
+  { length }: readonly ProviderRow[],
+  column: CursorColumn,
+): number {
+  if (place === "first") return 0;
+  if (place === "last") return length;
+  if (place === "middle") return length >> 1;
+  return directionOf(column) === "descending" ? 1 : length - 1;
 }
 
 function oddRow(row: ProviderRow, column: CursorColumn, oddity: Oddity): ProviderRow {
