@@ -12,5 +12,10 @@ testRule(rule, {
     "schema-06-unknown-folder-left-out": /folder_id is "conformance_new".*its record does not come/,
     "schema-06-word-looked-up": /folder_id is "conformance_new".*in no orderly way/,
     "schema-06-new-kind-ends-the-page": /rows of a new kind come first and last.* missing/,
+    "schema-06-folder-of-a-new-status":
+      /notes: status of GET \/v1\/folders is conformance_new.*rows are missing/,
+    "schema-06-state-for-one-word":
+      /sync_status of GET \/v1\/notes is CONFORMANCE_NEW beside the rows.*its last state is no state/,
   },
+  good: ["folders-of-one-kind-have-notes", "asked-until-it-is-ready"],
 });

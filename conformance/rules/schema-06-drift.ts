@@ -18,6 +18,8 @@ import {
   readMixed,
   removedFields,
 } from "./schema-06.changed-rows.ts";
+import { tryEnvelopeWords } from "./schema-06.envelope-words.ts";
+import { rowWords, tryRowWords } from "./schema-06.row-words.ts";
 
 export default defineRule({
   id: "SCHEMA-06",
@@ -41,13 +43,16 @@ export default defineRule({
     for (const facts of lab.sample(await everyStreamFields(lab), 6)) {
       for (const plan of [otherTypes, removedFields, newWords]) {
         const { subjects, faults } = await tryValues(lab, facts, plan);
-        if (subjects.length === 0) reportUntriedPlan(report, facts, plan);
+        const isElsewhere = plan === newWords && rowWords(lab, facts).length > 0;
+        if (subjects.length === 0 && !isElsewhere) reportUntriedPlan(report, facts, plan);
         for (const subject of subjects) report.checked(subject);
         for (const fault of faults) reportDrift(report, facts, fault);
       }
       await tryNewFields(lab, report, facts);
       await tryOtherKind(lab, report, facts);
     }
+    await tryRowWords(lab, report);
+    await tryEnvelopeWords(lab, report);
   },
 });
 

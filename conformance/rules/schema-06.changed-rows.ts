@@ -51,7 +51,10 @@ export const removedFields: ValuePlan = {
   ordinary: (field, n, before) => ordinary(field, n, before),
 };
 
-const newWord = "conformance_new";
+export const newWord = "conformance_new";
+
+export const isWord = (value: unknown): value is string =>
+  typeof value === "string" && /^[a-z][\w -]{0,30}$/i.test(value);
 
 /** Words that nobody has seen yet, where the provider has a few that come again and again. */
 export const newWords: ValuePlan = {
@@ -68,7 +71,7 @@ function isEnumeration({ values, isKey, isCursor, isRequested }: RowField): bool
     !isKey &&
     !isCursor &&
     !isRequested &&
-    values.every((value) => typeof value === "string" && /^[a-z][\w -]{0,30}$/i.test(value)) &&
+    values.every(isWord) &&
     new Set(values).size < values.length
   );
 }
