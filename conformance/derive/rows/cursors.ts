@@ -177,7 +177,7 @@ export function directionOf(column: CursorColumn): "ascending" | "descending" | 
 /** Names of parameters that ask a provider for an order, and of parts of them: `sort[0][field]`. */
 const orderParameter =
   /^((sort|order)(by|key|field|column|dir|direction|order|ing)?|direction|sorts|sorted)$/;
-/** Texts in a language of queries that do so: `ORDER BY updated`, `tickets(orderBy: UPDATED_ASC)`. */
+/** Queries as text that do so: `ORDER BY updated`, `tickets(orderBy: UPDATED_ASC)`. */
 const orderInQuery = /\bORDER\s+BY\s+\w|\b(orderBy|sortBy|sort|sortKey|order)\s*:\s*[\w{["$]/i;
 
 /** True when the connector asks for an order: then the provider keeps it. */

@@ -20,7 +20,7 @@ export interface ParentListing {
   readonly keyField: string;
 }
 
-/** Of the stream's read from the beginning: two parents or more, each asked for by its key. */
+/** Of the stream's read from the beginning: parents, each of which is asked for by its key. */
 export async function parentListings(
   lab: Lab,
   stream: StreamFacts,
@@ -29,9 +29,10 @@ export async function parentListings(
   const own = (await cursorColumn(lab, stream))?.listings ?? [];
   const requested = requestedValues(whole);
   return listingsOf(lab, whole)
-    .filter((listing) => !own.includes(listing) && listing.rows.length > 1)
+    .filter((listing) => !own.includes(listing) && listing.rows.length > 0)
     .flatMap((listing) => {
       const keyField = fieldsOf(listing).find((field) => {
+        if (listing.rows.length === 1 && !nameOfKey.test(field)) return false;
         const texts = listing.rows.map((row) => keyOf(row, field));
         return (
           new Set(texts).size === texts.length &&
@@ -41,6 +42,9 @@ export async function parentListings(
       return keyField === undefined ? [] : [{ listing, keyField }];
     });
 }
+
+/** Of a single row any value of which is asked for could be the key, but for its name. */
+const nameOfKey = /[/_](id|uuid|gid|key)$/;
 
 /** A key is no true or false, though requests have those, too. */
 const fieldsOf = ({ rows }: Listing) =>

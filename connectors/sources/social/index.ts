@@ -141,9 +141,8 @@ async function* readParts(
     asked: { foundCount: 0, goneCount: 0, posts: new Set() },
   };
   const from = saved.pass;
-  const parts = (await listParts(ctx, stream.name)).filter(
-    ({ key }) => from === undefined || key >= from.part,
-  );
+  const all = await listParts(ctx, stream.name);
+  const parts = all.filter(({ key }) => from === undefined || key >= from.part);
   warnOfChannels(ctx, parts);
 
   let pageCount = 0;
@@ -171,7 +170,15 @@ async function* readParts(
   }
   refuseAllGone(pass);
   // a finished full refresh starts anew
-  if (isIncremental) yield checkpoint<State>(stateOf(cursors));
+  if (isIncremental) yield checkpoint<State>(stateOf(ofThose(cursors, all)));
+}
+
+/** Of the channels that there are. That there is none at all may be a fault of the provider. */
+function ofThose(cursors: Readonly<Record<string, string>>, parts: readonly Part[]) {
+  const ids = new Set(parts.flatMap(({ channels }) => channels.map((one) => one.channel_id)));
+  return ids.size === 0
+    ? cursors
+    : Object.fromEntries(Object.entries(cursors).filter(([id]) => ids.has(id)));
 }
 
 /** A copy: the cursors go on moving. */
