@@ -18,6 +18,7 @@ testRule(rule, {
     "schema-05-post-codes-through-a-number": /name is "(?:12\.50|00).*" .* stands/,
     "schema-05-keys-of-digits-as-numbers": /id is "007" /,
     "schema-05-order-numbers-as-times": /name is "1780270800000" .* "2026-05-31T.*Z" stands/,
+    "schema-05-links-in-lower-case": /name is "https:.*Ab1.* in row 1 .*ab1.*" stands/,
     "schema-05-account-numbers-as-integers": /name is "0.*" .* stands/,
   },
 });

@@ -6,11 +6,18 @@ import { everyStreamFields, type StreamFields } from "../derive/rows/row-fields.
 import { describeDifference, isSame } from "../derive/rows/rows.ts";
 import { tryStreams } from "../derive/rows/sampled-values.ts";
 import { reportUnseenStreams } from "../derive/rows/splices.ts";
-import { digitTexts, emptiness, strangeTexts, texts, twinKeys } from "../derive/rows/values.ts";
+import {
+  addresses,
+  digitTexts,
+  emptiness,
+  strangeTexts,
+  texts,
+  twinKeys,
+} from "../derive/rows/values.ts";
 import { chunkedReads, hasFreeText } from "./schema-05.chunks.ts";
 import { times } from "./schema-05.timestamps.ts";
 
-const plans = [times, texts, digitTexts, twinKeys, emptiness, strangeTexts];
+const plans = [times, texts, addresses, digitTexts, twinKeys, emptiness, strangeTexts];
 
 export default defineRule({
   id: "SCHEMA-05",
@@ -32,7 +39,7 @@ export default defineRule({
     if (sql) return await tryValueTable(lab, report, sql, sql.values.texts);
     const streams = await streamsToTry(lab);
     await reportUnseenStreams(lab, report);
-    await tryStreams(lab, report, streams, { plans, quick: [times, texts, twinKeys] });
+    await tryStreams(lab, report, streams, { plans, quick: [times, texts, addresses, twinKeys] });
     if (!lab.can("faults"))
       return report.untried("answers in pieces: this target has no network of the kit's");
     const [first, ...others] = lab.sample(streams.filter(hasFreeText), 2);

@@ -238,6 +238,30 @@ function digitsFor(field: RowField): readonly string[] {
 const isDigitText = (value: unknown) =>
   typeof value === "string" && /^\+?\d{1,40}(?:\.\d{1,20})?$/.test(value);
 
+/** In URLs all behind the host tells cases apart, and so may the name in an e-mail address. */
+export const addresses: ValuePlan = {
+  name: "addresses in mixed case",
+  mayBeRefused: false,
+  isForArrays: true,
+  count: (field) => (addressFor(field, 0) === undefined ? 0 : 2),
+  caseAt: (field, n) => textCase(field, addressFor(field, n)),
+  ordinary: (field, n) => textCase(field, addressFor(field, n)?.toLowerCase()),
+};
+
+const urlText = /^https?:\/\/\S+$/;
+const mailText = /^[^@\s]+@[^@\s]+\.[^@\s]+$/;
+
+/** Of the form that all recorded values have; undefined: they have none. */
+function addressFor(field: RowField, n: number): string | undefined {
+  const { values, isKey, isCursor, isRequested, admits } = field;
+  if (isKey || isCursor || isRequested || values.length === 0) return undefined;
+  const areAll = (form: RegExp) =>
+    values.every((value) => typeof value === "string" && form.test(value));
+  const url = areAll(urlText) ? `https://pages.example.com/Ab${n}/?C=d%2Fe#Fg` : undefined;
+  const address = url ?? (areAll(mailText) ? `Ann.Lee${n}@example.com` : undefined);
+  return address !== undefined && admits(address) ? address : undefined;
+}
+
 /** Keys that only careless code takes for one: they differ in case, and in spaces at their ends. */
 export const twinKeys: ValuePlan = {
   name: "keys that are nearly the same",
