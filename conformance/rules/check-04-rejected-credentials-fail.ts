@@ -144,16 +144,17 @@ async function tryData(lab: Lab, report: Reporter): Promise<void> {
     const problem =
       isOfAnyClass && seen.outcome.status === "failed" ? undefined : problemOf(seen, lab);
     if (problem === undefined) continue;
-    const why =
-      allowed.length > 0
-        ? ` It asks for ${endpointsText(allowed)}, which may be allowed to a token that can read nothing.`
-        : "";
+    const isRefused = seen.exchanges.some(({ request }) => isDenied(request));
+    const goesOn = hasSucceeded(seen) ? " It asks for them, and goes on when it is refused." : "";
+    const why = isRefused
+      ? goesOn
+      : ` It asks for ${endpointsText(allowed)}, which may be allowed to a token that can read nothing.`;
     report.fail(
       `With ${name}, check ${problem}.${why}`,
       exchangeEvidence("Requests", seen.exchanges, ({ request }) => isDenied(request)),
       messageEvidence("Messages", seen, []),
     );
-    if (!seen.exchanges.some(({ request }) => isDenied(request))) return;
+    if (!isRefused) return;
   }
 }
 
