@@ -14,7 +14,7 @@ import { handsOutTokens, missingText, only, type PagedRead } from "../derive/swe
 
 /** Bounds that programs set themselves are 100 or 1,000 pages. */
 const pageCounts = { usual: 330, thorough: 1_100 };
-/** Larger pages of a provider that hands out no tokens would be too many rows. */
+/** Where larger pages would be more, the provider gives a row at a time, or nothing is tried. */
 const mostRows = 5_000;
 /** One request takes an interpreter some ten milliseconds. */
 const deadlineMs = 60_000;
@@ -23,7 +23,7 @@ const deadlineMs = 60_000;
 export async function tryManyPages(lab: Lab, report: Reporter, reads: readonly PagedRead[]) {
   const isThorough = lab.isExhaustive || lab.target.kind === "container";
   const pageCount = pageCounts[isThorough ? "thorough" : "usual"];
-  const isSmall = (listing: Listing) => sizeOf(listing) * pageCount <= mostRows;
+  const isSmall = (listing: Listing) => sizeOf(listing, pageCount) * pageCount <= mostRows;
   const name = `a read of ${pageCount.toLocaleString("en")} pages`;
   for (const read of reads) {
     const key = rowKeyOf(lab, read);
@@ -36,7 +36,9 @@ export async function tryManyPages(lab: Lab, report: Reporter, reads: readonly P
   }
 }
 
-const sizeOf = (listing: Listing) => (handsOutTokens(listing) ? 1 : listing.pageSize);
+/** Short pages, which only tokens lead on from, are the concern of PAGE-03. */
+const sizeOf = (listing: Listing, pageCount: number) =>
+  listing.pageSize * pageCount > mostRows && handsOutTokens(listing) ? 1 : listing.pageSize;
 
 /** Why it could not be seen. */
 async function readManyPages(
@@ -81,7 +83,7 @@ function changesOf(
   listing: Listing,
   pageCount: number,
 ): ProviderChanges & Pick<Required<ProviderChanges>, "rows"> {
-  const sized = withRowCount(key, () => pageCount * sizeOf(listing));
+  const sized = withRowCount(key, () => pageCount * sizeOf(listing, pageCount));
   let made: readonly ProviderRow[] | undefined;
   return {
     ...sized,
@@ -90,6 +92,6 @@ function changesOf(
       made ??= sized.rows(one, own, requestCount);
       return made;
     },
-    pageSize: (one) => (one === listing ? sizeOf(listing) : undefined),
+    pageSize: (one) => (one === listing ? sizeOf(listing, pageCount) : undefined),
   };
 }
