@@ -85,6 +85,27 @@ test("what is wrong fails a MUST and warns for a SHOULD; only the first fails th
   expect([warning.rules[1]?.result, warning.verdict]).toEqual(["warn", "passed"]);
 });
 
+test("a sentence that ends with the connector's own one has one full stop, and dots stay dots", async () => {
+  const words = [
+    "the read failed: No rows..",
+    "No rows.. Expected: some.",
+    "up to ../a ...",
+    "a..b",
+  ];
+  const wordy = rule({
+    async run(_, report) {
+      for (const one of words) report.fail(one);
+    },
+  });
+  const { rules } = await run([wordy]);
+  expect(rules[0]?.problems.map(({ sentence }) => sentence)).toEqual([
+    "the read failed: No rows.",
+    "No rows. Expected: some.",
+    "up to ../a ...",
+    "a..b",
+  ]);
+});
+
 test("something missing fails, it does not skip", async () => {
   const missing = rule({
     run: async (_, report) => report.missing("There is no recording of it."),

@@ -162,7 +162,9 @@ export async function tryRule<Subject>(
   const untried = new Set<string>();
   let problemCount = 0;
   const { document } = lab.target;
-  const fail = (sentence: string, ...evidence: Evidence[]) => {
+  const fail = (words: string, ...evidence: Evidence[]) => {
+    // A sentence that ends with the connector's own message has its full stop already.
+    const sentence = words.replaceAll(/(?<!\.)\.\.(?=\s|$)/g, ".");
     if (document?.isOfTheRuntime(rule.id, sentence)) return;
     problemCount++;
     if (problems.length >= maxProblems) return;

@@ -91,7 +91,7 @@ function differenceOf(
   seen: Observation,
 ): string | undefined {
   if (seen.outcome.status !== "succeeded")
-    return `the read ${seen.outcome.status}: ${(seen.outcome.failures[0]?.message ?? "it gave no reason").replace(/\.$/, "")}`;
+    return `the read ${seen.outcome.status}: ${seen.outcome.failures[0]?.message ?? "it gave no reason"}`;
   for (const stream of streamsOf(lab, command)) {
     const difference = compareRows(
       outputRows(usual.messages, stream),
