@@ -8,7 +8,7 @@ import { type AddressInfo, connect, createServer as createTcpServer } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import { expect, onTestFinished, vi } from "vitest";
 import { buildConsole } from "../build/console.ts";
 import { createLinkCode } from "../control/contract/ids.ts";
@@ -67,6 +67,10 @@ const isOfBrowser = (text: string) =>
 /** Everything that the page asked for has come. */
 export const loaded = (page: Page) =>
   expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
+
+/** The text of a part that may only just be coming in: until it is seen, it has none. */
+export const textOf = (part: Locator): Promise<string> =>
+  vi.waitUntil(async () => (await part.innerText()).trim(), soon);
 
 export async function picture(page: Page, name: string): Promise<void> {
   if (pictures !== undefined)

@@ -8,6 +8,7 @@ import {
   loaded,
   look,
   startConsole,
+  textOf,
 } from "./console-browser.ts";
 import { skipUnlessWhole } from "./effort.ts";
 import { soon } from "./soon.ts";
@@ -223,7 +224,7 @@ describe.skipIf(executable === undefined)("forms of the console (else: no Chromi
     await look(page, "webhook-new");
     await dialog.getByLabel("URL").fill(at.webhook.url);
     await dialog.getByRole("button", { name: "Add", exact: true }).click();
-    const secret = (await page.locator("output.token").innerText()).trim();
+    const secret = await textOf(page.locator("output.token"));
     expect(secret).toMatch(/^whsec_/);
     await page.getByRole("button", { name: "I have kept it" }).click();
     await page.getByRole("heading", { level: 1, name: "Pager" }).waitFor();

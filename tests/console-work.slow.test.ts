@@ -13,6 +13,7 @@ import {
   look,
   picture,
   startConsole,
+  textOf,
 } from "./console-browser.ts";
 import { skipUnlessWhole } from "./effort.ts";
 import { soon } from "./soon.ts";
@@ -206,10 +207,10 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await page.getByRole("button", { name: "Invite", exact: true }).click();
     // No mail server brings the link.
     const handOn = async () => {
-      const text = await page.getByLabel("The link").innerText();
+      const text = await textOf(page.getByLabel("The link"));
       expect(await barriers(page)).toEqual([]);
       await page.getByRole("button", { name: "I have kept it" }).click();
-      return text.trim();
+      return text;
     };
     const first = await handOn();
     await page.getByText("new@example.com", { exact: true }).waitFor();
@@ -237,7 +238,7 @@ describe.skipIf(executable === undefined)("work in the console (else: no Chromiu
     await page.getByLabel("Name").fill("Helper");
     await page.getByRole("button", { name: "Create", exact: true }).click();
     const shown = page.locator("output.token");
-    const token = (await shown.innerText()).trim();
+    const token = await textOf(shown);
     expect(await barriers(page)).toEqual([]);
     expect((await at.must("GET", "/me", { token })).session.client).toBe("mcp");
     await page.getByRole("button", { name: "I have kept it" }).click();
