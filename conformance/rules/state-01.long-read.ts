@@ -6,8 +6,8 @@ import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { type CursorColumn, cursorColumn } from "../derive/rows/cursors.ts";
 import { compareRows, type Difference, outputRows, statesOf } from "../derive/rows/rows.ts";
-import { finalState, undisturbed } from "../derive/sweeps/reads.ts";
-import { isLong, longReads, pagesRead } from "./state-12.long-reads.ts";
+import { beginningOf, finalState, undisturbed } from "../derive/sweeps/reads.ts";
+import { type LongRead, pagesRead, readLong } from "./state-12.long-reads.ts";
 
 export interface LongReadCrash {
   readonly name: string;
@@ -31,21 +31,25 @@ export async function crashesInLongRead(
     return [`${stream.label}: no field of the provider's rows is seen to become its cursor`];
   if (column.listing.paging.style === "single") return [];
   if (writesBetweenPages(lab, column, await undisturbed(lab, stream))) return [];
-  const read = longReads(lab, column, false);
-  const whole = await read();
   const name = `${stream.label}: a read of ${pagesRead} pages`;
-  if (!isLong(lab, column, whole)) return [`${name} does not come to its end`];
+  const long = await readLong(lab, column, false);
+  if (!long) return [`${name} does not come to its end`];
+  const { whole, read } = long;
   const states = statesOf(whole, stream.label).slice(0, -1);
   if (states.length === 0) return [`${name} writes no state before its end`];
   const cuts = new Set([states[states.length >> 1], states.at(-1)]);
   const crashes: (LongReadCrash | string)[] = [];
-  for (const cut of cuts)
+  for (const cut of cuts) {
+    const stopAfter = (cut?.index ?? 0) + 1;
+    const first =
+      (await beginningOf(lab, stream, whole, stopAfter)) ?? (await read(undefined, { stopAfter }));
     crashes.push(
-      await crash(read, whole, stream, {
-        name: `${name}, crash after message ${(cut?.index ?? 0) + 1}`,
-        stopAfter: (cut?.index ?? 0) + 1,
+      await resume(read, whole, first, {
+        name: `${name}, crash after message ${stopAfter}`,
+        stream,
       }),
     );
+  }
   return crashes;
 }
 
@@ -60,13 +64,12 @@ function writesBetweenPages(lab: Lab, { listing, stream }: CursorColumn, whole: 
   });
 }
 
-async function crash(
-  read: ReturnType<typeof longReads>,
+async function resume(
+  read: LongRead["read"],
   whole: Observation,
-  stream: StreamFacts,
-  { name, stopAfter }: { readonly name: string; readonly stopAfter: number },
+  first: Observation,
+  { name, stream }: { readonly name: string; readonly stream: StreamFacts },
 ): Promise<LongReadCrash | string> {
-  const first = await read(undefined, { stopAfter });
   const state = finalState(first, stream);
   if (!first.isStopped || state === undefined) return `${name}: it is not cut off`;
   const resumed = await read(state);

@@ -109,14 +109,14 @@ function inexactNumbers(line: string): string[] {
 
 async function lookAtLongRead(lab: Lab, report: Reporter, column: CursorColumn): Promise<void> {
   const { stream, listing } = column;
-  const observation = await readLong(lab, column, false);
-  if (!observation)
+  const long = await readLong(lab, column, false);
+  if (!long)
     return report.untried(`${stream.label}: a read of ${pagesRead} pages does not come to its end`);
   report.checked(`${stream.label}: a read of ${pagesRead} pages`);
-  lookAtStates(lab, report, stream, observation);
-  if (longestGap(observation, column).pages <= maxPages) return;
+  lookAtStates(lab, report, stream, long.whole);
+  if (longestGap(long.whole, column).pages <= maxPages) return;
   // Checkpoints by number of rows show only where the pages are large.
-  const wide = (await readLong(lab, column, true)) ?? observation;
+  const { whole: wide } = (await readLong(lab, column, true)) ?? long;
   const { pages, rows, windows } = longestGap(wide, column);
   if (pages <= maxPages) return;
   if (listing.filter?.upper && windows === 1)

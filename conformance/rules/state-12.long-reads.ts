@@ -30,26 +30,30 @@ export const maxPages = 100;
 /** Long enough for one. */
 export const pagesRead = maxPages + 10;
 
+/** A read of {@link pagesRead} pages from the beginning, and further ones of the same provider. */
+export interface LongRead {
+  readonly whole: Observation;
+  readonly read: (state?: JsonValue, runOptions?: RunOptions) => Promise<Observation>;
+}
+
 /**
  * A read of {@link pagesRead} pages, each row with a key and a cursor value of its own. `isWide`:
  * with the largest pages that the connector's settings allow. Undefined when it asks for fewer
- * pages than that, or fails.
+ * pages than that, or fails. Done once.
  */
-export async function readLong(
+export const readLong = (
   lab: Lab,
   column: CursorColumn,
   isWide: boolean,
-): Promise<Observation | undefined> {
-  const observation = await longReads(lab, column, isWide)();
-  return isLong(lab, column, observation) ? observation : undefined;
-}
+): Promise<LongRead | undefined> =>
+  lab.once(`${isWide ? "wide" : "long"} read ${column.stream.label}`, async () => {
+    const read = longReads(lab, column, isWide);
+    const whole = await read();
+    return isLong(lab, column, whole) ? { whole, read } : undefined;
+  });
 
 /** Whether a read from the beginning was one, and succeeded. */
-export function isLong(
-  lab: Lab,
-  { listing }: CursorColumn,
-  { exchanges, outcome }: Observation,
-): boolean {
+function isLong(lab: Lab, { listing }: CursorColumn, { exchanges, outcome }: Observation): boolean {
   const asked = exchanges.filter(
     ({ request, answer }) => answer?.status === 200 && lab.learned.listingOf(request) === listing,
   );
@@ -57,11 +61,7 @@ export function isLong(
 }
 
 /** Reads of one provider with so many pages, from the beginning or from a state. */
-export function longReads(
-  lab: Lab,
-  column: CursorColumn,
-  isWide: boolean,
-): (state?: JsonValue, runOptions?: RunOptions) => Promise<Observation> {
+function longReads(lab: Lab, column: CursorColumn, isWide: boolean): LongRead["read"] {
   const { listing, stream } = column;
   const setting = isWide ? pageSizeSetting(lab, listing.pageSize) : undefined;
   const size = setting?.size ?? listing.pageSize;

@@ -12,7 +12,7 @@ import {
   outputRows,
   statesOf,
 } from "../derive/rows/rows.ts";
-import { finalState, isBeyondRecordings, readFrom } from "../derive/sweeps/reads.ts";
+import { cutOff, finalState, isBeyondRecordings, readFrom } from "../derive/sweeps/reads.ts";
 
 const dayMs = 86_400_000;
 
@@ -52,9 +52,10 @@ export async function readNewParent(
   const first =
     stopAfter === undefined
       ? without
-      : await readFrom(lab, stream, undefined, {
-          provider: providerWithout(lab, parent, gone),
-          stopAfter,
+      : await cutOff(lab, stream, {
+          after: stopAfter,
+          runOptions: { provider: providerWithout(lab, parent, gone) },
+          whole: without,
         });
   const state = finalState(first, stream);
   if (state === undefined) return "a read without it writes no state";

@@ -2,7 +2,7 @@
 import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Listing, ProviderChanges, ProviderRow } from "../contract/learned.ts";
-import type { Exchange } from "../contract/network.ts";
+import type { Exchange, Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { valuesOfRequest } from "../derive/requests/requested-values.ts";
 import { keyFieldsOf } from "../derive/rows/cursors.ts";
@@ -16,6 +16,7 @@ import {
 import { compareRows, type OutputRow, outputRows, statesOf } from "../derive/rows/rows.ts";
 import { listingsOf } from "../derive/sweeps/pages.ts";
 import {
+  cutOff,
   finalState,
   isBeyondRecordings,
   readFrom,
@@ -89,10 +90,13 @@ async function resumedReadsOf(
     .slice(0, -1);
   const found: ResumedRead[] = [];
   for (const after of middle(cuts)) {
+    const provider = lab.learned.provider({ pageSize });
+    const first = await cutOff(lab, stream, { after, runOptions: { provider }, whole });
+    if (!first.isStopped) continue;
     for (const changing of atPlace(lab, listings, requestsUntil(whole, after))) {
       const place = placeOf(changing, whole, after, stream);
       for (const change of changesOf(changing, place)) {
-        const read = await resume(lab, { stream, whole, after, changing, change, pageSize });
+        const read = await resume(lab, { stream, whole, first, after, changing, change, pageSize });
         if (read) found.push(read);
       }
     }
@@ -213,6 +217,8 @@ function changesOf(changing: Changing, place: number): readonly Change[] {
 interface Plan {
   readonly stream: StreamFacts;
   readonly whole: Observation;
+  /** It was cut off after so many messages. */
+  readonly first: Observation;
   readonly after: number;
   readonly changing: Changing;
   readonly change: Change;
@@ -220,17 +226,16 @@ interface Plan {
 }
 
 async function resume(lab: Lab, plan: Plan): Promise<ResumedRead | undefined> {
-  const { stream, whole, after, changing, change, pageSize } = plan;
+  const { stream, whole, first, after, changing, change, pageSize } = plan;
+  const state = finalState(first, stream);
+  if (state === undefined) return undefined;
   let isChanged = false;
-  // One provider for both reads: its tokens keep their places.
   const learned = lab.learned.provider({
     pageSize,
     rows: (listing, rows) => (isChanged && listing === changing.listing ? change.edit(rows) : rows),
   });
   const provider = change.added ? withMadeUp(learned, [change.added]) : learned;
-  const first = await readFrom(lab, stream, undefined, { provider, stopAfter: after });
-  const state = finalState(first, stream);
-  if (!first.isStopped || state === undefined) return undefined;
+  askedBefore(provider, first);
   isChanged = true;
   const resumed = await readFrom(lab, stream, state, { provider });
   const last = statesOf(first, stream.label).at(-1)?.index ?? 0;
@@ -255,10 +260,10 @@ async function resume(lab: Lab, plan: Plan): Promise<ResumedRead | undefined> {
 /** A resume that loses rows when nothing has changed is the concern of STATE-01. */
 async function losesUnchanged(
   lab: Lab,
-  { stream, whole, after, pageSize }: Plan,
+  { stream, whole, first, pageSize }: Plan,
 ): Promise<boolean> {
   const provider = lab.learned.provider({ pageSize });
-  const first = await readFrom(lab, stream, undefined, { provider, stopAfter: after });
+  askedBefore(provider, first);
   const resumed = await readFrom(lab, stream, finalState(first, stream), { provider });
   const last = statesOf(first, stream.label).at(-1)?.index ?? 0;
   const given = [
@@ -266,6 +271,11 @@ async function losesUnchanged(
     ...outputRows(resumed.messages, stream),
   ];
   return compareRows(outputRows(whole.messages, stream), given).missing.length > 0;
+}
+
+/** The provider knows what it answered the first read: its tokens keep their places. */
+function askedBefore(provider: Provider, { exchanges }: Observation): void {
+  for (const { request } of exchanges) provider.answer(request);
 }
 
 function stillThere(

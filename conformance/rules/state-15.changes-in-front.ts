@@ -16,7 +16,13 @@ import {
   outputRows,
   statesOf,
 } from "../derive/rows/rows.ts";
-import { finalState, isBeyondRecordings, readFrom, undisturbed } from "../derive/sweeps/reads.ts";
+import {
+  cutOff,
+  finalState,
+  isBeyondRecordings,
+  readFrom,
+  undisturbed,
+} from "../derive/sweeps/reads.ts";
 import { jsonLeaves, withValue } from "../learn/json.ts";
 import {
   type Change,
@@ -94,7 +100,7 @@ async function readChanged(
   const expected = outputRows(whole.messages, stream).filter(isChanged);
   if (whole.outcome.status !== "succeeded" || expected.length === 0)
     return "a read from the beginning does not give the row as it is then";
-  const first = await readFrom(lab, stream, undefined, { stopAfter });
+  const first = await cutOff(lab, stream, { after: stopAfter });
   const resumed = await readFrom(lab, stream, finalState(first, stream), later(1));
   const state = finalState(resumed, stream);
   const next = await readFrom(lab, stream, state, later(2));

@@ -78,7 +78,8 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
     `--max-old-space-size=${options.memoryMb}`,
     // larger ones cost more time (memory is touched anew) as well as memory, measured in bench
     "--max-semi-space-size=8",
-    ...collectorFlags,
+    // Node's own code is compiled anew under a flag of V8's, which short runs do not earn back
+    ...(options.isKept ? [] : collectorFlags),
     ...(isSourceRun ? ["--conditions=svc-source"] : []),
     workerEntry,
     ...(options.isKept ? [keptFlag] : []),

@@ -69,27 +69,40 @@ export interface CutOff {
   readonly whole?: Observation | undefined;
 }
 
-/**
- * A read whose consumer goes away. In a sandbox nothing of it goes on: where a first one has shown
- * that it is the beginning of the whole read, further ones are taken from theirs.
- */
+/** A read whose consumer goes away. */
 export async function cutOff(
   lab: Lab,
   stream: StreamFacts,
   { state, after, runOptions, whole }: CutOff,
 ): Promise<Observation> {
   if (whole && after >= whole.messages.length) return whole;
-  const shown = await firstCutOff(lab, stream);
-  if (!shown) return await readFrom(lab, stream, state, { ...runOptions, stopAfter: after });
+  if (!(await firstCutOff(lab, stream)))
+    return await readFrom(lab, stream, state, { ...runOptions, stopAfter: after });
   const uncut = whole ?? (await readFrom(lab, stream, state, runOptions));
-  const next = uncut.messages[after];
-  if (!next) return uncut;
-  const messages = uncut.messages.slice(0, after);
+  return (await beginningOf(lab, stream, uncut, after)) ?? uncut;
+}
+
+/**
+ * The read that this stream's whole one would be, were it cut off after so many messages. In a
+ * sandbox nothing of a read goes on when its consumer has gone: where a first one has shown that it
+ * is the beginning of the whole read, further ones are taken from theirs. Undefined where it must
+ * be done to be known, and where the whole read has no more messages.
+ */
+export async function beginningOf(
+  lab: Lab,
+  stream: StreamFacts,
+  whole: Observation,
+  after: number,
+): Promise<Observation | undefined> {
+  const shown = await firstCutOff(lab, stream);
+  const next = whole.messages[after];
+  if (!shown || !next) return undefined;
+  const messages = whole.messages.slice(0, after);
   return {
     ...shown,
-    command: uncut.command,
+    command: whole.command,
     messages,
-    exchanges: uncut.exchanges.slice(0, next.requestCount),
+    exchanges: whole.exchanges.slice(0, next.requestCount),
     recordCount: messages.filter(({ message }) => message.type === "RECORD").length,
   };
 }
