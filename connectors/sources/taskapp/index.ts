@@ -11,7 +11,15 @@ import {
   Timestamp,
   Type,
 } from "svc-connectors";
-import { getRows, ifThere, keyOf, listWorkspaces, type Place, updatedMs } from "./api.ts";
+import {
+  getRows,
+  ifThere,
+  keyOf,
+  listWorkspaces,
+  type Place,
+  requireChosenPlaces,
+  updatedMs,
+} from "./api.ts";
 import { listPlaces, type Range, readPlace, type Spot } from "./reading.ts";
 import { authorization, type Config, spec, type TaskappContext } from "./spec.ts";
 import { createRowMapper, describe, streams, type TaskappStream } from "./streams.ts";
@@ -96,6 +104,7 @@ export default defineSource({
     if (body?.user?.id === undefined)
       throw new ConnectorError("RESPONSE_INVALID", { reason: "the user has no id" });
     await listWorkspaces(ctx);
+    await requireChosenPlaces(ctx);
   },
   async *read(ctx, { name, syncMode }, saved) {
     const stream = streams.find((one) => one.name === name);

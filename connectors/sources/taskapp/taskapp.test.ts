@@ -503,6 +503,27 @@ test("tokens and workspaces that the provider refuses fail check and read alike"
   await expect(at.run.check()).rejects.toEqual(code("ACCESS_MISSING"));
 });
 
+test("check finds the chosen spaces, folders and lists, and names the setting of one that is not there", async () => {
+  await using at = await start({ workspaces: 2 });
+  const { truth } = at.app;
+  const idOf = (rows: readonly Row[]) => String(rows[0]?.id);
+  const chosen = {
+    space_ids: [idOf(truth.spaces())],
+    folder_ids: [idOf(truth.folders())],
+    list_ids: [idOf(truth.lists())],
+  };
+  await at.run.check({ config: chosen });
+  for (const kind of ["space", "folder", "list"] as const) {
+    const ids = [...chosen[`${kind}_ids`], "987654321"];
+    await expect(at.run.check({ config: { ...chosen, [`${kind}_ids`]: ids } })).rejects.toEqual(
+      expect.objectContaining({
+        code: "ACCESS_MISSING",
+        message: expect.stringContaining(`a ${kind} of ${kind}_ids is not there`),
+      }),
+    );
+  }
+});
+
 test.each([
   [400, "OAUTH_017", "CREDENTIALS_REJECTED"],
   [401, "OAUTH_019", "REAUTHORIZATION_NEEDED"],
