@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { ConnectorError } from "../contract/errors.ts";
 import type { ConnectorReference, Host, SandboxLevel } from "../contract/host.ts";
 import { imageMemoryMb } from "../contract/image.ts";
@@ -106,8 +107,12 @@ export function nameConnector(
 /** Says that there is none of that name or path, and what to name instead. */
 export function noConnector(wanted: string): string {
   const names = builtInSources.map(({ name }) => name);
+  const own = names.find((name) => name === basename(wanted));
+  const ofPath = own
+    ? `; svc's own is called ${own}, without a path`
+    : "; a path leads to a module, to its folder, or to a declarative manifest (.yaml)";
   const hint = isPath(wanted)
-    ? "; a path leads to a module, to its folder, or to a declarative manifest (.yaml)"
+    ? ofPath
     : suggestion(wanted, names) || "; `svc connectors` lists them, and a path begins with ./";
   return `there is no connector "${printable(wanted)}"${hint}`;
 }

@@ -631,6 +631,11 @@ describe("what a person gets wrong is one line, exit code 2, no stack, no conten
       ["read", "./nothing", "--config", "c.json"],
       /there is no connector "\.\/nothing"; a path leads to a module, .* manifest/,
     ],
+    [
+      "a path to one of svc's own",
+      ["read", "./postgres", "--config", "c.json"],
+      /there is no connector "\.\/postgres"; svc's own is called postgres, without a path/,
+    ],
     ["a bad file: URL", ["read", "file://host/x", "--config", "c.json"], /there is no connector/],
     ["no config", ["read", counting], /read needs --config FILE/],
     ["no catalog", ["run", counting, "read", "--config", "c.json"], /read needs --catalog FILE/],
