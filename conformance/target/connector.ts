@@ -166,9 +166,9 @@ function createLane({ kind, settings }: ConnectorTargetOptions): Lane {
     hostFor(given, asks) {
       world = given;
       egress = asks;
-      // A run that may be cancelled has a worker of its own: it may be ended in the middle of
-      // anything. So have reads of databases: their sessions may be.
-      const keepsWorkers = kind === "worker" && !given.mayBeCancelled && asks?.kind === "http";
+      // Reads of databases have a worker of their own: their sessions may be ended in the middle of
+      // anything.
+      const keepsWorkers = kind === "worker" && asks?.kind === "http";
       const key = JSON.stringify([given.timeouts ?? null, keepsWorkers]);
       const host = hosts.get(key) ?? open(given.timeouts, keepsWorkers);
       hosts.set(key, host);

@@ -14,8 +14,20 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
+/** Checks between the two runs, each of which is cancelled at its first request. */
+interface CancelledChecks {
+  readonly count: number;
+  /** After its request. */
+  readonly goesOn?: string;
+  readonly graceMs?: number;
+}
+
 /** The processes of two runs, and how often its modules have been loaded when each began. */
-async function runTwice(name: string, code: string) {
+async function runTwice(
+  name: string,
+  code: string,
+  { count, goesOn = "", graceMs = 60_000 }: CancelledChecks = { count: 0 },
+) {
   const file = join(folder, `${name}.js`);
   await writeFile(
     file,
@@ -27,13 +39,34 @@ async function runTwice(name: string, code: string) {
        id: "conn_kept", version: "1.0.0", title: [process.pid, ++part.loads, ++old.loads].join(" "),
        spec: Type.Object({ token: secret(Type.String({ title: "Token", description: "A token." })) }, { additionalProperties: false }),
        egress: http({ baseUrl: "https://api.example.com", auth: bearer("token") }),
-       streams: [], async check() {}, async *read() {},
+       streams: [], async check(ctx) { await ctx.http.get(["me"])${goesOn}; }, async *read() {},
      });`,
   );
-  await using host = createHost({ keepsWorkers: true });
+  let cancels = new AbortController();
+  await using host = createHost({
+    keepsWorkers: true,
+    limits: { graceMs },
+    // Nobody answers: a check waits until it is cancelled.
+    seams: {
+      resolve: () => {
+        cancels.abort();
+        return new Promise(() => {});
+      },
+    },
+  });
   const connector = { name, url: pathToFileURL(file).href };
   const seen: string[][] = [];
-  for (const _ of [1, 2]) seen.push((await host.spec(connector)).title.split(" "));
+  for (const at of [1, 2]) {
+    seen.push((await host.spec(connector)).title.split(" "));
+    if (at === 2) break;
+    for (let cancelled = 0; cancelled < count; cancelled++) {
+      cancels = new AbortController();
+      const { signal } = cancels;
+      await expect(host.check(connector, { token: "a-token" }, { signal })).rejects.toMatchObject({
+        code: "CANCELLED",
+      });
+    }
+  }
   const [first = [], second = []] = seen;
   return { isKept: first[0] === second[0], loads: [first.slice(1), second.slice(1)] };
 }
@@ -46,6 +79,22 @@ test("a kept worker serves the next run with modules of its own", async () => {
       ["1", "1"],
     ],
   });
+});
+
+test("a run that is cancelled and ends by itself leaves its worker to the next one, which no late cancel ends", async () => {
+  expect(await runTwice("cancelled", "", { count: 5 })).toEqual({
+    isKept: true,
+    loads: [
+      ["1", "1"],
+      ["1", "1"],
+    ],
+  });
+});
+
+test("a worker whose run goes on though it is cancelled serves no further one", async () => {
+  const stays = ".catch(() => new Promise(() => {}))";
+  const seen = await runTwice("stubborn", "", { count: 1, goesOn: stays, graceMs: 50 });
+  expect(seen.isKept).toBe(false);
 });
 
 test.each([

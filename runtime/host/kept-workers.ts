@@ -92,7 +92,6 @@ function openRun(kept: Kept, release: () => void): WorkerProcess {
   let marksToCome = 2;
   let isOver = false;
   let isReleased = false;
-  let wasCancelled = false;
   let hasStarted = false;
   let looking: NodeJS.Timeout | undefined;
 
@@ -119,7 +118,6 @@ function openRun(kept: Kept, release: () => void): WorkerProcess {
     writev(chunks, done) {
       process.wire.cork();
       for (const { chunk } of chunks) {
-        if (chunk.length === headerBytes && chunk[4] === frameKind.cancel) wasCancelled = true;
         if (chunk.length === headerBytes && chunk[4] === frameKind.start) hasStarted = true;
         process.wire.write(chunk);
       }
@@ -163,8 +161,7 @@ function openRun(kept: Kept, release: () => void): WorkerProcess {
     kill(reason) {
       if (isReleased) return;
       const isUnused = end.isLoaded && !hasStarted;
-      const mayBeKept =
-        reason.code === "CANCELLED" && (end.isNear || isUnused) && !wasCancelled && !kept.isGone;
+      const mayBeKept = reason.code === "CANCELLED" && (end.isNear || isUnused) && !kept.isGone;
       wire.destroy();
       if (!mayBeKept) return process.kill(reason);
       if (isUnused && !looking) createFrameWriter(process.wire).send(frameKind.release, 0);
