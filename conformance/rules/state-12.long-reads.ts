@@ -38,8 +38,8 @@ export interface LongRead {
 
 /**
  * A read of {@link pagesRead} pages, each row with a key and a cursor value of its own. `isWide`:
- * with the largest pages that the connector's settings allow. Undefined when it asks for fewer
- * pages than that, or fails. Done once.
+ * with the largest pages that the connector's settings allow. Undefined when no setting says how
+ * large they are, and when it asks for fewer pages than that, or fails. Done once.
  */
 export const readLong = (
   lab: Lab,
@@ -47,7 +47,9 @@ export const readLong = (
   isWide: boolean,
 ): Promise<LongRead | undefined> =>
   lab.once(`${isWide ? "wide" : "long"} read ${column.stream.label}`, async () => {
-    const read = longReads(lab, column, isWide);
+    const setting = isWide ? pageSizeSetting(lab, column.listing.pageSize) : undefined;
+    if (isWide && !setting) return undefined;
+    const read = longReads(lab, column, setting);
     const whole = await read();
     return isLong(lab, column, whole) ? { whole, read } : undefined;
   });
@@ -61,9 +63,12 @@ function isLong(lab: Lab, { listing }: CursorColumn, { exchanges, outcome }: Obs
 }
 
 /** Reads of one provider with so many pages, from the beginning or from a state. */
-function longReads(lab: Lab, column: CursorColumn, isWide: boolean): LongRead["read"] {
+function longReads(
+  lab: Lab,
+  column: CursorColumn,
+  setting: PageSizeSetting | undefined,
+): LongRead["read"] {
   const { listing, stream } = column;
-  const setting = isWide ? pageSizeSetting(lab, listing.pageSize) : undefined;
   const size = setting?.size ?? listing.pageSize;
   const rows = manyRows(column, pagesRead * size);
   const provider = lab.learned.provider({
@@ -109,11 +114,13 @@ function stepOf(column: CursorColumn, count: number): number {
   return column.listing.filter?.upper ? Math.max(1, Math.floor(spanMs / count)) : 1_000;
 }
 
+interface PageSizeSetting {
+  readonly name: string;
+  readonly size: number;
+}
+
 /** The setting that says how many rows are asked for: its value is the page size. */
-function pageSizeSetting(
-  lab: Lab,
-  pageSize: number,
-): { readonly name: string; readonly size: number } | undefined {
+function pageSizeSetting(lab: Lab, pageSize: number): PageSizeSetting | undefined {
   const properties = Object.entries(
     (lab.spec.properties ?? {}) as { readonly [name: string]: JsonObject },
   );

@@ -1,6 +1,6 @@
-import { duplexPair } from "node:stream";
 import { ConnectorError } from "../contract/errors.ts";
 import type { Source } from "../contract/source.ts";
+import { createWirePair } from "../wire/wire-pair.ts";
 import { serve } from "../worker/serve.ts";
 import type { WorkerProcess } from "./process.ts";
 
@@ -10,11 +10,7 @@ import type { WorkerProcess } from "./process.ts";
  * nothing stops it from taking its own.
  */
 export function startInline(aroundSource?: (source: Source) => Source): WorkerProcess {
-  const [hostEnd, workerEnd] = duplexPair();
-  // The pair passes memory on as it is and calls back before it is read, but the frame writer then
-  // uses it again.
-  const pass = workerEnd._write.bind(workerEnd);
-  workerEnd._write = (chunk: Buffer, encoding, done) => pass(Buffer.from(chunk), encoding, done);
+  const { hostEnd, workerEnd } = createWirePair();
   let reason: ConnectorError | undefined;
   const ended = serve(workerEnd, aroundSource)
     .catch(() => {

@@ -81,7 +81,7 @@ test("a kept worker serves the next run with modules of its own", async () => {
   });
 });
 
-test("a run that is cancelled and ends by itself leaves its worker to the next one, which no late cancel ends", async () => {
+test("a run that is cancelled and ends by itself leaves its worker to the next one", async () => {
   expect(await runTwice("cancelled", "", { count: 5 })).toEqual({
     isKept: true,
     loads: [

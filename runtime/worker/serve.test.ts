@@ -1,7 +1,7 @@
-import { duplexPair } from "node:stream";
 import { expect, test } from "vitest";
 import type { Source } from "../contract/source.ts";
 import { createFrameReader, createFrameWriter, frameKind, gateOfWorker } from "../wire/frames.ts";
+import { createWirePair } from "../wire/wire-pair.ts";
 import { serve } from "./serve.ts";
 
 const url = new URL("../../fixtures/counting/index.ts", import.meta.url).href;
@@ -11,10 +11,7 @@ const url = new URL("../../fixtures/counting/index.ts", import.meta.url).href;
  * @returns whether the connector found itself cancelled
  */
 async function checkCancelled(moment: "before its load" | "after its load"): Promise<boolean> {
-  const [hostEnd, workerEnd] = duplexPair();
-  // The writer uses its memory again once it has passed it on.
-  const pass = workerEnd._write.bind(workerEnd);
-  workerEnd._write = (chunk: Buffer, encoding, done) => pass(Buffer.from(chunk), encoding, done);
+  const { hostEnd, workerEnd } = createWirePair();
   const host = createFrameWriter(hostEnd);
   const reader = createFrameReader(() => "take");
   let isCancelled = false;

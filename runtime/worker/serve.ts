@@ -37,7 +37,7 @@ export async function serve(
   const cancelled = new AbortController();
   const calls = createCalls(writer, cancelled.signal);
   let source: Source | undefined;
-  let isAsked = false;
+  let hasBegun = false;
   let isOver: () => void = () => {};
   const over = new Promise<void>((resolve) => {
     isOver = resolve;
@@ -72,10 +72,10 @@ export async function serve(
     if (frame.kind === frameKind.ping) writer.send(frameKind.pong, 0);
     else if (frame.kind === frameKind.cancel) {
       // In a worker that serves many runs, one that comes before the load is of the last run.
-      if (isAsked) cancelled.abort();
+      if (hasBegun) cancelled.abort();
     } else if (frame.kind === frameKind.release) isOver();
     else if (frame.kind === frameKind.load) {
-      isAsked = true;
+      hasBegun = true;
       load(parsePayload(frame.payload) as unknown as LoadRequest).catch(fail);
     } else if (frame.kind === frameKind.start)
       start(parsePayload(frame.payload) as unknown as VerbRequest).catch(fail);

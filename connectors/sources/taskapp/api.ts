@@ -72,7 +72,7 @@ export async function listWorkspaces(ctx: TaskappContext): Promise<Place[]> {
 /** Chosen places that are looked for at most, so that it takes a moment. */
 const placesLookedFor = 8;
 
-/** @throws ACCESS_MISSING when a space, folder or list of the settings is not there */
+/** @throws RESOURCE_NOT_FOUND when a space, folder or list of the settings is not there */
 export async function requireChosenPlaces(ctx: TaskappContext): Promise<void> {
   const { space_ids, folder_ids, list_ids } = ctx.config;
   const chosen = Object.entries({ space: space_ids, folder: folder_ids, list: list_ids })
@@ -81,7 +81,7 @@ export async function requireChosenPlaces(ctx: TaskappContext): Promise<void> {
   for (const { kind, id } of chosen.slice(0, placesLookedFor)) {
     const answer = await ctx.http.get([kind, id], { accept: [404, 410] });
     if (answer.status >= 400)
-      throw new ConnectorError("ACCESS_MISSING", {
+      throw new ConnectorError("RESOURCE_NOT_FOUND", {
         reason: `a ${kind} of ${kind}_ids is not there`,
       });
   }

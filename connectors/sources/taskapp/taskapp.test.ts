@@ -517,11 +517,24 @@ test("check finds the chosen spaces, folders and lists, and names the setting of
     const ids = [...chosen[`${kind}_ids`], "987654321"];
     await expect(at.run.check({ config: { ...chosen, [`${kind}_ids`]: ids } })).rejects.toEqual(
       expect.objectContaining({
-        code: "ACCESS_MISSING",
+        code: "RESOURCE_NOT_FOUND",
         message: expect.stringContaining(`a ${kind} of ${kind}_ids is not there`),
       }),
     );
   }
+});
+
+test("check sends ten requests at most, however many places are chosen", async () => {
+  await using at = await start({ workspaces: 2 });
+  const { truth } = at.app;
+  const config = {
+    space_ids: ids(truth.spaces()),
+    folder_ids: ids(truth.folders()),
+    list_ids: ids(truth.lists()),
+  };
+  expect(Object.values(config).flat().length).toBeGreaterThan(10);
+  await at.run.check({ config });
+  expect(paths(at.app)).toHaveLength(10);
 });
 
 test.each([
