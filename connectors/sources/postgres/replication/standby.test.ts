@@ -7,6 +7,7 @@ import { watchStandbys } from "./standby.ts";
 /** A clock on which a sleep takes no time, and a server that says for whom the slot waits. */
 function createWorld(standbysAt: (ms: number) => string | undefined) {
   let now = 0;
+  const pieces: { readonly ms: number; readonly come: () => void }[] = [];
   const logged: unknown[][] = [];
   const asked: string[] = [];
   const clock = {
@@ -15,6 +16,7 @@ function createWorld(standbysAt: (ms: number) => string | undefined) {
       await delay(0);
       if (signal?.aborted) throw new Error("cancelled");
       now += Math.max(0, ms);
+      for (const piece of pieces) if (now >= piece.ms) piece.come();
     },
   };
   const query = async (text: string) => {
@@ -29,7 +31,10 @@ function createWorld(standbysAt: (ms: number) => string | undefined) {
     session as unknown as Session,
     "svc_shop",
   );
-  return { watch, logged, asked, now: () => now };
+  /** A piece of the log that comes at that moment. */
+  const pieceAt = (ms: number) =>
+    new Promise<string>((resolve) => pieces.push({ ms, come: () => resolve("a piece") }));
+  return { watch, logged, asked, pieceAt, now: () => now };
 }
 
 const never = new Promise<never>(() => {});
@@ -52,14 +57,12 @@ test("a slot that standby servers hold back is told once, and given up after min
 
 test("a slot that is quiet for another reason, or held back again and again, is waited for", async () => {
   const busy = createWorld(() => undefined);
-  const later = new Promise<string>((resolve) => setTimeout(() => resolve("a piece"), 100));
-  expect(await busy.watch.until(later)).toBe("a piece");
+  expect(await busy.watch.until(busy.pieceAt(1_000_000))).toBe("a piece");
   expect(busy.asked.length).toBeGreaterThan(16);
   expect(busy.logged).toEqual([]);
 
   const world = createWorld((ms) => (ms % 200_000 < 150_000 ? "replica_1" : undefined));
-  const piece = new Promise<string>((resolve) => setTimeout(() => resolve("a piece"), 100));
-  expect(await world.watch.until(piece)).toBe("a piece");
+  expect(await world.watch.until(world.pieceAt(1_000_000))).toBe("a piece");
   expect(world.logged.length).toBeGreaterThan(1);
 });
 
