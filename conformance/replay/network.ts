@@ -1,13 +1,12 @@
 /**
- * The replay transport: a server in memory stands in for every host, and a Provider decides every
- * answer. Nothing is passed through: a request that the provider does not know is unmatched and
- * counts, whatever the connector makes of it. Code that goes past its context to the network of
- * this process meets nock, which gives the same answers.
+ * The replay transport: requests are answered in memory, whatever their host, and a Provider
+ * decides every answer. Nothing is passed through: a request that the provider does not know is
+ * unmatched and counts, whatever the connector makes of it. Code that goes past its context to the
+ * network of this process meets nock, which gives the same answers.
  */
-import { text } from "node:stream/consumers";
 import nock from "nock";
 import type { Clock } from "svc-connectors";
-import { Agent, fetch as undiciFetch } from "undici";
+import { fetch as undiciFetch } from "undici";
 import {
   type Answer,
   type Exchange,
@@ -17,7 +16,7 @@ import {
 } from "../contract/network.ts";
 import type { Traces } from "../contract/observation.ts";
 import type { RunNetwork } from "../contract/target.ts";
-import { type MemoryRequest, openMemoryServer } from "./memory-server.ts";
+import { MemoryDispatcher } from "./memory-dispatcher.ts";
 
 /** The network of one run, whichever transport carries it. */
 export interface OpenNetwork extends AsyncDisposable {
@@ -67,12 +66,6 @@ const unmatchedAnswer: Answer = {
   body: Buffer.from('{"error":"not recorded"}'),
 };
 
-/** Without a length, each answer would be cut into chunks. */
-const headersOf = ({ headers, body }: Answer) =>
-  "content-length" in headers || "transfer-encoding" in headers
-    ? { ...headers }
-    : { ...headers, "content-length": String(body.length) };
-
 type Reply = (
   request: Omit<ProviderRequest, "index"> & { readonly atMs: number },
 ) => Promise<Answer | "reset" | undefined>;
@@ -115,38 +108,23 @@ export function openReplay({
     }
   };
 
-  const serve = async ({ incoming, response, origin, reset }: MemoryRequest) => {
-    const answer = await reply({
-      atMs: now(),
-      method: incoming.method ?? "",
-      url: new URL(incoming.url ?? "", origin),
-      headers: Object.fromEntries(
-        Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
-      ),
-      body: await text(incoming),
-    });
-    if (answer === "reset") reset();
-    else if (answer) response.writeHead(answer.status, headersOf(answer)).end(answer.body);
-  };
-  const server = openMemoryServer((request) => void serve(request).catch(() => request.reset()));
-
   const leave = isInside ? intercept(reply, now) : undefined;
 
-  const { connect } = server;
-  const agent = new Agent({ connect });
+  const openDispatcher = () =>
+    new MemoryDispatcher((request) => reply({ ...request, atMs: now() }));
+  const dispatcher = openDispatcher();
   return {
     exchanges,
     inFlight: () => inFlight,
     openConnections: () => 0,
     network: {
-      seams: { connect },
+      seams: { openDispatcher },
       fetch: ((input: string | URL, init?: RequestInit) =>
-        undiciFetch(input, { ...init, dispatcher: agent } as never)) as unknown as typeof fetch,
+        undiciFetch(input, { ...init, dispatcher } as never)) as unknown as typeof fetch,
       lookup: async () => [publicAddress],
     },
     async [Symbol.asyncDispose]() {
-      await agent.destroy();
-      server.close();
+      await dispatcher.destroy();
       leave?.();
       if (impossible) throw impossible;
     },

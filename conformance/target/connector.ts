@@ -132,8 +132,8 @@ function createLane({ kind, settings }: ConnectorTargetOptions): Lane {
       },
       seams: {
         standIn: standInFor,
-        get connect() {
-          return current().network.seams.connect as never;
+        get openDispatcher() {
+          return current().network.seams.openDispatcher as never;
         },
         get resolve() {
           return current().network.seams.resolve as never;

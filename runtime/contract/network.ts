@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { buildConnector } from "undici";
+import type { Dispatcher } from "undici";
 
 /**
  * The network settings of an operator (svc.config.yaml). The defaults allow nothing beyond public
@@ -32,10 +32,10 @@ export interface NetworkSeams {
   /** PEM of a further certificate authority to trust. */
   readonly ca?: string;
   /**
-   * Replaces the whole guarded connect by another of undici's form. Only for replaying recorded
-   * fixtures, where nothing is dialled.
+   * Replaces the guarded connections of one transport, which destroys what it is given. Only for
+   * replaying recorded fixtures, where nothing is dialled.
    */
-  readonly connect?: buildConnector.connector;
+  readonly openDispatcher?: () => Dispatcher;
   /**
    * Gives the URL to which requests go in place of a provider that is declared on this machine,
    * which nobody then has to allow. Only for the kit, which answers them itself.

@@ -1,5 +1,5 @@
 import nock from "nock";
-import { buildConnector } from "undici";
+import { Agent } from "undici";
 import { afterAll, expect, test } from "vitest";
 import { bearer, http } from "../contract/egress.ts";
 import { createSecretRegistry } from "../filter/secrets.ts";
@@ -17,7 +17,7 @@ function open(limits = {}) {
     secrets: createSecretRegistry(),
     clock: systemClock,
     settings: { approvedHosts: [], allowNetworks: [] },
-    seams: { connect: buildConnector({ allowH2: false }) },
+    seams: { openDispatcher: () => new Agent({ allowH2: false }) },
     limits,
   });
   return Object.assign(broker, { [Symbol.asyncDispose]: () => broker.close() });

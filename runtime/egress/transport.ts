@@ -4,7 +4,7 @@
  */
 
 import type { Readable } from "node:stream";
-import type { Agent, buildConnector } from "undici";
+import type { buildConnector, Dispatcher } from "undici";
 import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/network.ts";
 import type { HttpMethod } from "../wire/http-call.ts";
@@ -69,31 +69,26 @@ export function createTransport({
   limits,
 }: TransportOptions): Transport {
   const { connectTimeoutMs, headersTimeoutMs, idleTimeoutMs, totalTimeoutMs } = limits;
-  const connects = createPendingConnects(
-    seams?.connect ??
-      createGuardedConnect({
-        settings,
-        seams,
-        allowedPort: port,
-        isLocal,
-        connectTimeoutMs,
-      }),
+  const connects = createPendingConnects(() =>
+    createGuardedConnect({ settings, seams, allowedPort: port, isLocal, connectTimeoutMs }),
   );
-  let agent: Agent | undefined;
+  let dispatcher: Dispatcher | undefined;
   let isClosed = false;
-  const openAgent = async (): Promise<Agent> => {
+  const openDispatcher = async (): Promise<Dispatcher> => {
     // Loaded by the first request: databases, and commands that send nothing, do without it.
     const { Agent } = await import("undici");
     if (isClosed) throw new ConnectorError("CANCELLED");
-    agent ??= new Agent({
-      connect: connects.connect,
-      connections,
-      pipelining: 1,
-      headersTimeout: headersTimeoutMs,
-      bodyTimeout: idleTimeoutMs,
-      allowH2: false,
-    });
-    return agent;
+    dispatcher ??=
+      seams?.openDispatcher?.() ??
+      new Agent({
+        connect: connects.connect,
+        connections,
+        pipelining: 1,
+        headersTimeout: headersTimeoutMs,
+        bodyTimeout: idleTimeoutMs,
+        allowH2: false,
+      });
+    return dispatcher;
   };
   return {
     async exchange(request, signal, read) {
@@ -109,7 +104,7 @@ export function createTransport({
           signal: bounded,
         };
         const index = nextIndex++;
-        const answer = await (agent ?? (await openAgent())).request(options);
+        const answer = await (dispatcher ?? (await openDispatcher())).request(options);
         const incoming = { status: answer.statusCode, headers: answer.headers, body: answer.body };
         return await read(
           seams?.observe ? await observed(seams.observe, index, request, incoming) : incoming,
@@ -118,7 +113,7 @@ export function createTransport({
     },
     async close() {
       isClosed = true;
-      const destroyed = agent?.destroy();
+      const destroyed = dispatcher?.destroy();
       connects.giveUp();
       await destroyed;
     },
@@ -128,11 +123,14 @@ export function createTransport({
 /**
  * undici waits for a connect under way before it is destroyed; this lets it give up at once and
  * ends the socket when it comes.
+ * @param open is called by the first connect: it may read certificates
  */
-function createPendingConnects(connect: buildConnector.connector) {
+function createPendingConnects(open: () => buildConnector.connector) {
   const pending = new Set<() => void>();
   let isGivenUp = false;
+  let connect: buildConnector.connector | undefined;
   const tracked: buildConnector.connector = (options, callback) => {
+    connect ??= open();
     const cancel = () => {
       pending.delete(cancel);
       callback(new ConnectorError("CANCELLED"), null);

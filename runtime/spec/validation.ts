@@ -143,7 +143,10 @@ export function compileSchema(schema: object): (document: JsonValue) => readonly
   if (known) return known;
   const ahead = compiledAhead[digestOf(schema)];
   if (!ahead) requireSchema(schema);
-  const compiled = toCheck(ahead ?? createValidator().compile(schema), slowKeywords.test(text));
+  // Compiled ahead are schemas of svc's own, none of whose patterns takes long.
+  const compiled = ahead
+    ? toCheck(ahead, false)
+    : toCheck(createValidator().compile(schema), slowKeywords.test(text));
   for (const oldest of compiledSchemas.keys()) {
     if (compiledSchemas.size < maxCompiledSchemas) break;
     compiledSchemas.delete(oldest);

@@ -14,6 +14,7 @@ import {
   type Sink,
   type WorkerLimits,
 } from "svc-connectors/host";
+import { Agent } from "undici";
 import { mysql, postgres } from "../../runtime/contract/egress.ts";
 import { createBroker } from "../../runtime/egress/create-broker.ts";
 import { createSecretRegistry } from "../../runtime/filter/secrets.ts";
@@ -69,11 +70,14 @@ const hostFor = (attack: Attack): Host =>
     http: { maxAttempts: 1 },
     seams: {
       // No TLS: the provider is this test's, on loopback.
-      connect: (_options, callback) => {
-        const socket = connect(attack.port, "127.0.0.1");
-        socket.once("connect", () => callback(null, socket));
-        socket.once("error", (error) => callback(error, null));
-      },
+      openDispatcher: () =>
+        new Agent({
+          connect: (_options, callback) => {
+            const socket = connect(attack.port, "127.0.0.1");
+            socket.once("connect", () => callback(null, socket));
+            socket.once("error", (error) => callback(error, null));
+          },
+        }),
     },
   });
 
