@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Sink } from "../contract/sink.ts";
 import { createHost } from "./create-host.ts";
 
 let folder: string;
@@ -14,19 +15,30 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Checks between the two runs, each of which is cancelled at its first request. */
-interface CancelledChecks {
+/** Runs between the two, each of which is ended at its first request or status. */
+interface EndedRuns {
   readonly count: number;
+  /** Default: a check is cancelled. */
+  readonly consumer?: "gone";
   /** After its request. */
   readonly goesOn?: string;
   readonly graceMs?: number;
 }
 
+const config = { token: "a-token" };
+const goneSink: Sink = {
+  lineFormat: "rows",
+  open: async () => {},
+  checkpoint: async () => {},
+  close: async () => {},
+  status: () => Promise.reject(new Error("nobody reads")),
+};
+
 /** The processes of two runs, and how often its modules have been loaded when each began. */
 async function runTwice(
   name: string,
   code: string,
-  { count, goesOn = "", graceMs = 60_000 }: CancelledChecks = { count: 0 },
+  { count, consumer, goesOn = "", graceMs = 60_000 }: EndedRuns = { count: 0 },
 ) {
   const file = join(folder, `${name}.js`);
   await writeFile(
@@ -39,7 +51,9 @@ async function runTwice(
        id: "conn_kept", version: "1.0.0", title: [process.pid, ++part.loads, ++old.loads].join(" "),
        spec: Type.Object({ token: secret(Type.String({ title: "Token", description: "A token." })) }, { additionalProperties: false }),
        egress: http({ baseUrl: "https://api.example.com", auth: bearer("token") }),
-       streams: [], async check(ctx) { await ctx.http.get(["me"])${goesOn}; }, async *read() {},
+       streams: [{ name: "notes", schema: Type.Object({}) }],
+       async check(ctx) { await ctx.http.get(["me"])${goesOn}; },
+       async *read(ctx) { await ctx.http.get(["notes"])${goesOn}; },
      });`,
   );
   let cancels = new AbortController();
@@ -59,12 +73,18 @@ async function runTwice(
   for (const at of [1, 2]) {
     seen.push((await host.spec(connector)).title.split(" "));
     if (at === 2) break;
-    for (let cancelled = 0; cancelled < count; cancelled++) {
+    for (let ended = 0; ended < count; ended++) {
       cancels = new AbortController();
       const { signal } = cancels;
-      await expect(host.check(connector, { token: "a-token" }, { signal })).rejects.toMatchObject({
-        code: "CANCELLED",
-      });
+      if (consumer === "gone") {
+        const listed = await host.discover(connector, config);
+        const streams = listed.map((stream) => ({ stream, sync_mode: "full_refresh" as const }));
+        const { status } = await host.read(connector, { config, catalog: { streams } }, goneSink);
+        expect(status).toBe("failed");
+      } else
+        await expect(host.check(connector, config, { signal })).rejects.toMatchObject({
+          code: "CANCELLED",
+        });
     }
   }
   const [first = [], second = []] = seen;
@@ -91,9 +111,16 @@ test("a run that is cancelled and ends by itself leaves its worker to the next o
   });
 });
 
-test("a worker whose run goes on though it is cancelled serves no further one", async () => {
-  const stays = ".catch(() => new Promise(() => {}))";
-  const seen = await runTwice("stubborn", "", { count: 1, goesOn: stays, graceMs: 50 });
+test("a read whose consumer goes away leaves its worker to the next one", async () => {
+  expect((await runTwice("left", "", { count: 5, consumer: "gone" })).isKept).toBe(true);
+});
+
+test.each([
+  ["it is cancelled", {}],
+  ["its consumer has gone", { consumer: "gone" }],
+] as const)("a worker whose run goes on though %s serves no further one", async (_, ended) => {
+  const goesOn = ".catch(() => new Promise(() => {}))";
+  const seen = await runTwice("stubborn", "", { count: 1, ...ended, goesOn, graceMs: 50 });
   expect(seen.isKept).toBe(false);
 });
 

@@ -18,6 +18,8 @@ export interface KeptWorkers extends AsyncDisposable {
 
 /** Time for a worker to look at what its run has left behind; ms. */
 const lookMs = 5_000;
+/** Time for a run to end whose consumer has gone; ms. */
+const leaveMs = 250;
 
 /** A process, and the run that it serves just now. */
 interface Kept {
@@ -93,6 +95,7 @@ function openRun(kept: Kept, release: () => void): WorkerProcess {
   let isOver = false;
   let isReleased = false;
   let hasStarted = false;
+  let isCancelled = false;
   let looking: NodeJS.Timeout | undefined;
 
   const releaseWhenOver = () => {
@@ -119,6 +122,7 @@ function openRun(kept: Kept, release: () => void): WorkerProcess {
       process.wire.cork();
       for (const { chunk } of chunks) {
         if (chunk.length === headerBytes && chunk[4] === frameKind.start) hasStarted = true;
+        if (chunk.length === headerBytes && chunk[4] === frameKind.cancel) isCancelled = true;
         process.wire.write(chunk);
       }
       process.wire.uncork();
@@ -161,11 +165,16 @@ function openRun(kept: Kept, release: () => void): WorkerProcess {
     kill(reason) {
       if (isReleased) return;
       const isUnused = end.isLoaded && !hasStarted;
-      const mayBeKept = reason.code === "CANCELLED" && (end.isNear || isUnused) && !kept.isGone;
+      // Its consumer has gone: it ends by itself when it hears of it, as a cancelled run does.
+      const isLeft = hasStarted && !isCancelled && !end.isNear;
+      const mayBeKept = reason.code === "CANCELLED" && !kept.isGone;
       wire.destroy();
-      if (!mayBeKept) return process.kill(reason);
-      if (isUnused && !looking) createFrameWriter(process.wire).send(frameKind.release, 0);
-      looking ??= setTimeout(() => process.kill(reason), lookMs).unref();
+      if (!mayBeKept || !(end.isNear || isUnused || isLeft)) return process.kill(reason);
+      if (looking) return;
+      const writer = createFrameWriter(process.wire);
+      if (isUnused) writer.send(frameKind.release, 0);
+      if (isLeft) writer.send(frameKind.cancel, 0);
+      looking = setTimeout(() => process.kill(reason), isLeft ? leaveMs : lookMs).unref();
     },
   };
 }

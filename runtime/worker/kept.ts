@@ -16,8 +16,9 @@ export interface KeptRuns {
   isAsBefore(): Promise<boolean>;
 }
 
-/** Modules of earlier runs stay in memory. */
-const mostRuns = 50;
+/** Modules of earlier runs stay in memory, as far as there is room. */
+const mostRuns = 200;
+const mostHeapBytes = 128 * 2 ** 20;
 const ownCode = pathToFileURL(runtimeFolder).href;
 
 /** Is called before any code of a connector is loaded. */
@@ -78,7 +79,7 @@ export function keepRuns(): KeptRuns {
   return {
     async isAsBefore() {
       await eventLoopTurn();
-      if (++run > mostRuns || hasUnheld) return false;
+      if (++run > mostRuns || heapUsed() > mostHeapBytes || hasUnheld) return false;
       if (process.cwd() !== "/" || resourcesNow() !== resources) return false;
       if (!realm.every(hasShape)) return false;
       for (const file of Object.keys(cache)) delete cache[file];
@@ -91,6 +92,8 @@ export function keepRuns(): KeptRuns {
     },
   };
 }
+
+const heapUsed = () => process.memoryUsage().heapUsed;
 
 function noTimer(): object {
   const timer = setTimeout(() => undefined, 0);
