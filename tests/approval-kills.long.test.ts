@@ -7,6 +7,7 @@ import { sql } from "kysely";
 import { systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openKeyring } from "../control/vault/keyring.ts";
+import { createRandom } from "../fixtures/random.ts";
 import { startMailer } from "../simulators/mailer/mailer.ts";
 import { type PostgresServer, startPostgres } from "../simulators/postgres-server.ts";
 import {
@@ -34,7 +35,7 @@ describe("a server that is killed while it approves", () => {
   let folder: string;
   let api: TestControl;
   let settings: ProcessSettings;
-  const random = mulberry32(seed);
+  const random = createRandom(seed);
 
   beforeAll(async () => {
     postgres = await startPostgres();
@@ -228,13 +229,3 @@ describe("a server that is killed while it approves", () => {
     for (const child of children) child.kill("SIGKILL");
   });
 });
-
-function mulberry32(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

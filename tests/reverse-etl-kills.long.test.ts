@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createId } from "../control/contract/ids.ts";
 import { endJobLeases, takeOverLost } from "../control/jobs/attempts.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
+import { createRandom } from "../fixtures/random.ts";
 import {
   type PostgresDatabase,
   type PostgresServer,
@@ -30,7 +31,7 @@ describe("a worker that is killed while it runs an activation", () => {
   let settings: WorkerSettings;
   let warehouse: string;
   let target: string;
-  const random = mulberry32(seed);
+  const random = createRandom(seed);
 
   beforeAll(async () => {
     postgres = await startPostgres({ settings: { fsync: "off" } });
@@ -213,14 +214,3 @@ describe("a worker that is killed while it runs an activation", () => {
     expect(kills).toBeGreaterThan(0);
   });
 });
-
-/** Small seeded generator, so that a failing run can be replayed with SEED. */
-function mulberry32(state: number): () => number {
-  let a = state;
-  return () => {
-    a = (a + 0x6d2b79f5) | 0;
-    let t = Math.imul(a ^ (a >>> 15), 1 | a);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}

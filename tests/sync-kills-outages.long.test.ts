@@ -6,11 +6,11 @@ import { execFileSync } from "node:child_process";
 import { chmod, chown, mkdir, open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, test } from "vitest";
+import { createRandom } from "../fixtures/random.ts";
 import { findPostgres, type PostgresDatabase } from "../simulators/postgres-server.ts";
 import { attemptRows } from "./control-jobs.ts";
 import { createCounts, createPlace, forever, killCount, type Place, seed } from "./sync-kills.ts";
 import { type Bench, openBench } from "./sync-kills-bench.ts";
-import { createRandom } from "./sync-truth.ts";
 
 const rowCount = 200;
 const syncsPerPlace = 4;

@@ -12,6 +12,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { enqueueJob } from "../control/jobs/enqueue.ts";
 import { newSyncJob } from "../control/jobs/sync-job.ts";
 import { findPipeline } from "../control/pipelines/rows.ts";
+import { createRandom } from "../fixtures/random.ts";
 import { type MailerSimulator, startMailer } from "../simulators/mailer/mailer.ts";
 import { findPostgres } from "../simulators/postgres-server.ts";
 import { addDestination, addPipeline, queryDestination } from "./control-pipelines.ts";
@@ -31,7 +32,7 @@ import {
   until,
 } from "./sync-kills.ts";
 import { type Bench, openBench } from "./sync-kills-bench.ts";
-import { createRandom, warehouseQuery } from "./sync-truth.ts";
+import { warehouseQuery } from "./sync-truth.ts";
 
 /** Of a table at the beginning. */
 const rowCount = 200;

@@ -165,14 +165,3 @@ function difference(expected: readonly string[], found: readonly string[]) {
     strange,
   };
 }
-
-/** A generator of numbers in [0, 1) that is the same each time. @see mulberry32 */
-export function createRandom(from: number): () => number {
-  let state = from;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

@@ -1,7 +1,8 @@
 /** Values that an answer has, and that its record has lost: null stands where others arrive. */
 import { canonicalize, valueAt } from "svc-connectors/host";
 import type { Observation } from "../contract/observation.ts";
-import type { Pair, RowField, StreamFields } from "../derive/rows/row-fields.ts";
+import type { RowField, StreamFields } from "../derive/rows/row-fields.ts";
+import type { Pair } from "../derive/rows/row-pairs.ts";
 import { outputRows } from "../derive/rows/rows.ts";
 import { scalarText } from "../learn/json.ts";
 

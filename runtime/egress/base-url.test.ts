@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { createRandom } from "../../fixtures/random.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { checkApprovedHosts, checkBaseUrl } from "./base-url.ts";
 
@@ -240,14 +241,3 @@ test("no mutation of the corpus is accepted unless it is an approved https URL i
   }
   expect(accepted.size).toBeGreaterThan(50);
 });
-
-/** mulberry32: a sequence that a printed seed repeats. */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

@@ -4,6 +4,7 @@ import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, connect, createServer, type Server, Socket } from "node:net";
 import { Agent, request } from "undici";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { createRandom } from "../../fixtures/random.ts";
 import {
   createCertificateAuthority,
   type IssuedCertificate,
@@ -681,15 +682,4 @@ test("1,000 random scripts of name servers lead to no connection to an address t
 
 function asDisposable(socket: Socket): Socket & Disposable {
   return Object.assign(socket, { [Symbol.dispose]: () => void socket.destroy() });
-}
-
-/** mulberry32: a sequence that a printed seed repeats. */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createRandom } from "../sync-truth.ts";
+import { createRandom } from "../../fixtures/random.ts";
 
 /** Decisions of a soak, the same for the same seed. */
 export interface Random {

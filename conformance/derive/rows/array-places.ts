@@ -1,7 +1,7 @@
 /** Where a value inside an array of the provider's rows stands in the arrays of the records. */
 import { parsePointer, valueAt } from "svc-connectors/host";
 import { arrayLeaves, nameOf } from "../../learn/json.ts";
-import { type Pair, textOf } from "./row-fields.ts";
+import { type Pair, textOf } from "./row-pairs.ts";
 import type { OutputRow } from "./rows.ts";
 
 interface Place {

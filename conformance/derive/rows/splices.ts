@@ -13,11 +13,11 @@ import { namesNews } from "./news.ts";
 import {
   changeFields,
   everyStreamFields,
-  type Pair,
   type RowField,
   readAll,
   type StreamFields,
 } from "./row-fields.ts";
+import type { Pair } from "./row-pairs.ts";
 import { type OutputRow, outputRows } from "./rows.ts";
 import type { ValueCase, ValuePlan } from "./values.ts";
 

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createRandom } from "../../../fixtures/random.ts";
 import {
   findPostgres,
   type PostgresDatabase,
@@ -42,17 +43,6 @@ async function write(
   );
   const printed = await text(child.stdout);
   return printed === "" ? undefined : (JSON.parse(printed) as { momentCount: number }).momentCount;
-}
-
-/** A generator of numbers in [0, 1) that is the same each time. @see mulberry32 */
-function createRandom(from: number): () => number {
-  let state = from;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 const all = Array.from({ length: rowCount }, (_, id) => id);
