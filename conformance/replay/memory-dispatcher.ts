@@ -48,7 +48,7 @@ export class MemoryDispatcher extends Dispatcher {
 
   async #exchange(options: Dispatcher.DispatchOptions, exchange: Exchange): Promise<void> {
     exchange.start();
-    // At least a turn later: whoever asks gets hold of the request before it arrives.
+    // Never within the dispatch: until it has returned, undici's fetch cannot be given up.
     const body = await textOf(options.body);
     if (exchange.aborted) return;
     const answer = await this.#serve(toRequest(options, body));

@@ -15,10 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Runs between the two, each of which is ended at its first request or status. */
+/** Runs between the two, each of which is ended at its first request or status, or before. */
 interface EndedRuns {
   readonly count: number;
-  /** Default: a check is cancelled. */
+  /** Default: a check is cancelled at its request. */
+  readonly isEarly?: boolean;
   readonly consumer?: "gone";
   /** After its request. */
   readonly goesOn?: string;
@@ -38,7 +39,7 @@ const goneSink: Sink = {
 async function runTwice(
   name: string,
   code: string,
-  { count, consumer, goesOn = "", graceMs = 60_000 }: EndedRuns = { count: 0 },
+  { count, isEarly = false, consumer, goesOn = "", graceMs = 60_000 }: EndedRuns = { count: 0 },
 ) {
   const file = join(folder, `${name}.js`);
   await writeFile(
@@ -76,6 +77,7 @@ async function runTwice(
     for (let ended = 0; ended < count; ended++) {
       cancels = new AbortController();
       const { signal } = cancels;
+      if (isEarly) cancels.abort();
       if (consumer === "gone") {
         const listed = await host.discover(connector, config);
         const streams = listed.map((stream) => ({ stream, sync_mode: "full_refresh" as const }));
@@ -109,6 +111,10 @@ test("a run that is cancelled and ends by itself leaves its worker to the next o
       ["1", "1"],
     ],
   });
+});
+
+test("a run that is cancelled before it begins leaves its worker to the next one", async () => {
+  expect((await runTwice("early", "", { count: 5, isEarly: true })).isKept).toBe(true);
 });
 
 test("a read whose consumer goes away leaves its worker to the next one", async () => {

@@ -91,38 +91,41 @@ function openRun(kept: Kept, release: () => void): WorkerProcess {
   const end = createRunEnd();
   const listeners: ((text: string) => void)[] = [];
   const ended = Promise.withResolvers<ConnectorError | undefined>();
+  /** Until it is asked to load anything, they are of whoever runs next as well. */
+  const early: Buffer[] = [];
+  const sent = new Set<number | undefined>();
   let marksToCome = 2;
   let isOver = false;
   let isReleased = false;
-  let hasStarted = false;
-  let isCancelled = false;
   let looking: NodeJS.Timeout | undefined;
 
-  const releaseWhenOver = () => {
-    if (!isOver || marksToCome > 0 || isReleased) return;
+  const leave = (reason?: ConnectorError) => {
     isReleased = true;
     clearTimeout(looking);
     kept.run = undefined;
     if (!wire.destroyed) wire.push(null);
     release();
-    ended.resolve(undefined);
+    ended.resolve(reason);
+  };
+  const leaveWhenOver = () => {
+    if (isOver && marksToCome <= 0 && !isReleased) leave();
   };
   const take = (bytes: Buffer) => {
+    if (!sent.has(frameKind.load)) early.push(bytes);
     const { own, next } = end.split(bytes);
     if (own.length > 0 && !wire.destroyed && !wire.push(own)) process.wire.pause();
     if (!next) return;
     isOver = true;
     if (next.length > 0) kept.waiting.push(next);
     process.wire.resume();
-    releaseWhenOver();
+    leaveWhenOver();
   };
   const wire = new Duplex({
     read: () => void process.wire.resume(),
     writev(chunks, done) {
       process.wire.cork();
       for (const { chunk } of chunks) {
-        if (chunk.length === headerBytes && chunk[4] === frameKind.start) hasStarted = true;
-        if (chunk.length === headerBytes && chunk[4] === frameKind.cancel) isCancelled = true;
+        if (chunk.length === headerBytes) sent.add(chunk[4]);
         process.wire.write(chunk);
       }
       process.wire.uncork();
@@ -148,7 +151,7 @@ function openRun(kept: Kept, release: () => void): WorkerProcess {
       marksToCome -= parts.length - 1;
       const said = parts.join("");
       if (said !== "") for (const listener of listeners) listener(said);
-      releaseWhenOver();
+      leaveWhenOver();
     },
     end() {
       if (!wire.destroyed) wire.push(null);
@@ -164,12 +167,17 @@ function openRun(kept: Kept, release: () => void): WorkerProcess {
     hold: (isHeld) => process.hold(isHeld),
     kill(reason) {
       if (isReleased) return;
+      wire.destroy();
+      if (reason.code !== "CANCELLED" || kept.isGone) return process.kill(reason);
+      if (!sent.has(frameKind.load)) {
+        kept.waiting.unshift(...early);
+        return leave(reason);
+      }
+      const hasStarted = sent.has(frameKind.start);
       const isUnused = end.isLoaded && !hasStarted;
       // Its consumer has gone: it ends by itself when it hears of it, as a cancelled run does.
-      const isLeft = hasStarted && !isCancelled && !end.isNear;
-      const mayBeKept = reason.code === "CANCELLED" && !kept.isGone;
-      wire.destroy();
-      if (!mayBeKept || !(end.isNear || isUnused || isLeft)) return process.kill(reason);
+      const isLeft = hasStarted && !sent.has(frameKind.cancel) && !end.isNear;
+      if (!(end.isNear || isUnused || isLeft)) return process.kill(reason);
       if (looking) return;
       const writer = createFrameWriter(process.wire);
       if (isUnused) writer.send(frameKind.release, 0);
