@@ -38,6 +38,7 @@ export function createHost(options: HostOptions = {}): Host {
     clock,
     keepWarm,
     keepsWorkers,
+    graceMs: limits.graceMs,
     aroundSource,
     onWorkerStart,
   });

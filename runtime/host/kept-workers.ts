@@ -18,8 +18,6 @@ export interface KeptWorkers extends AsyncDisposable {
 
 /** Time for a worker to look at what its run has left behind; ms. */
 const lookMs = 5_000;
-/** Time for a run to end whose consumer has gone; ms. */
-const leaveMs = 250;
 
 /** A process, and the run that it serves just now. */
 interface Kept {
@@ -36,7 +34,8 @@ interface KeptRun {
   end(): void;
 }
 
-export function createKeptWorkers(): KeptWorkers {
+/** @param graceMs for a run to end by itself when its consumer has gone */
+export function createKeptWorkers(graceMs: number): KeptWorkers {
   const free = new Map<string, Kept[]>();
   const all = new Set<Kept>();
 
@@ -70,7 +69,7 @@ export function createKeptWorkers(): KeptWorkers {
       while (kept?.isGone) kept = ready.pop();
       const taken = kept ?? begin(start);
       taken.process.hold(true);
-      return openRun(taken, () => {
+      return openRun(taken, graceMs, () => {
         taken.process.hold(false);
         ready.push(taken);
       });
@@ -86,7 +85,7 @@ export function createKeptWorkers(): KeptWorkers {
 }
 
 /** @param release is called when the worker may serve the next run */
-function openRun(kept: Kept, release: () => void): WorkerProcess {
+function openRun(kept: Kept, graceMs: number, release: () => void): WorkerProcess {
   const { process } = kept;
   const end = createRunEnd();
   const listeners: ((text: string) => void)[] = [];
@@ -182,7 +181,7 @@ function openRun(kept: Kept, release: () => void): WorkerProcess {
       const writer = createFrameWriter(process.wire);
       if (isUnused) writer.send(frameKind.release, 0);
       if (isLeft) writer.send(frameKind.cancel, 0);
-      looking = setTimeout(() => process.kill(reason), isLeft ? leaveMs : lookMs).unref();
+      looking = setTimeout(() => process.kill(reason), isLeft ? graceMs : lookMs).unref();
     },
   };
 }

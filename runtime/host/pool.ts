@@ -39,6 +39,8 @@ export interface PoolOptions {
   readonly keepWarm: number;
   /** @see HostOptions */
   readonly keepsWorkers?: boolean | undefined;
+  /** @see WorkerLimits */
+  readonly graceMs: number;
   /** @see HostOptions */
   readonly aroundSource?: ((source: Source) => Source) | undefined;
   readonly onWorkerStart?: ((connectorUrl: string) => void) | undefined;
@@ -47,7 +49,7 @@ export interface PoolOptions {
 export function createWorkerPool(options: PoolOptions): WorkerPool {
   const warm = new Map<string, Promise<LoadedWorker>[]>();
   const { keepsWorkers = false } = options;
-  const keptWorkers = createKeptWorkers();
+  const keptWorkers = createKeptWorkers(options.graceMs);
   const openProcess = (process: ProcessOptions): WorkerProcess =>
     keepsWorkers
       ? keptWorkers.open(JSON.stringify(process), () => startProcess(process))
