@@ -1,14 +1,43 @@
+import { readdir } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import mailer from "../connectors/sources/mailer/index.ts";
 import postgres from "../connectors/sources/postgres/index.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../runtime/contract/json.ts";
+import type { Source } from "../runtime/contract/source.ts";
 import { createValidator, digestOf, metaschema, ownSchemas } from "../runtime/spec/validation.ts";
 import { describeSource } from "../runtime/worker/load.ts";
 
 type Validators = Readonly<
   Record<string, ((value: unknown) => boolean) & { readonly errors?: readonly object[] | null }>
 >;
+
+test("no settings or state of svc's own connectors take long to validate: nobody watches that", async () => {
+  const { schemasOf } = await import("../build/validators.ts");
+  const folder = new URL("../connectors/sources/", import.meta.url);
+  const sources: { readonly default: Source }[] = await Promise.all(
+    (await readdir(folder)).map((name) => import(new URL(`${name}/index.ts`, folder).href)),
+  );
+  const parts = sources.flatMap((one) => schemasOf(one.default)).flatMap(partsOf);
+  const patterns = parts.flatMap(({ pattern }) => (typeof pattern === "string" ? [pattern] : []));
+  expect(patterns.length).toBeGreaterThan(5);
+  // A group that repeats and ends with what repeats, a choice that repeats, a reference back.
+  const slow = /[*+}]\)[*+{]|\|[^()]*\)[*+{]|\\[1-9]/;
+  expect(patterns.filter((one) => slow.test(one))).toEqual([]);
+  // Texts are compared by a table, objects each with each.
+  const unique = parts.filter(({ uniqueItems }) => uniqueItems === true);
+  expect(unique.length).toBeGreaterThan(0);
+  expect(unique.filter(({ items }) => !isJsonObject(items) || items.type !== "string")).toEqual([]);
+});
+
+/** The schema, and all objects in it. */
+const partsOf = (schema: unknown): readonly JsonObject[] =>
+  typeof schema !== "object" || schema === null
+    ? []
+    : [
+        ...(Array.isArray(schema) ? [] : [schema as JsonObject]),
+        ...Object.values(schema).flatMap(partsOf),
+      ];
 
 test("what the build compiles finds the same faults, and fills in the same defaults, as what is compiled at a start", async () => {
   // Rolldown is native: whoever runs one test of these pays for it.

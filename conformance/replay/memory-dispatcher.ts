@@ -4,24 +4,12 @@
  */
 import { text } from "node:stream/consumers";
 import { Dispatcher, errors } from "undici";
-
-/** A request as it would stand on the wire. */
-export interface MemoryRequest {
-  readonly method: string;
-  readonly url: URL;
-  /** Lower-case names. */
-  readonly headers: { readonly [name: string]: string };
-  readonly body: string;
-}
-
-export interface MemoryAnswer {
-  readonly status: number;
-  readonly headers: { readonly [name: string]: string };
-  readonly body: Buffer;
-}
+import type { Answer, ProviderRequest } from "../contract/network.ts";
 
 /** @returns "reset": the connection breaks; undefined: the answer never comes */
-export type MemoryServe = (request: MemoryRequest) => Promise<MemoryAnswer | "reset" | undefined>;
+export type MemoryServe = (
+  request: Omit<ProviderRequest, "index">,
+) => Promise<Answer | "reset" | undefined>;
 
 const bodiless = [204, 205, 304];
 
@@ -57,10 +45,6 @@ export class MemoryDispatcher extends Dispatcher {
     else if (answer) exchange.answer(answer, options.method);
   }
 
-  override close(): Promise<void> {
-    return this.destroy();
-  }
-
   override async destroy(): Promise<void> {
     this.#isDestroyed = true;
     for (const exchange of [...this.#underWay]) exchange.abort(new errors.ClientDestroyedError());
@@ -86,14 +70,16 @@ class Exchange implements Dispatcher.DispatchController {
     this.#handler.onRequestStart?.(this, null);
   }
 
-  answer({ status, headers, body }: MemoryAnswer, method: Dispatcher.HttpMethod): void {
+  answer({ status, headers: given, body }: Answer, method: Dispatcher.HttpMethod): void {
     if (this.#isOver) return;
-    const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
-    this.rawHeaders = named.flat().map((part) => Buffer.from(part ?? "", "latin1"));
-    this.#handler.onResponseStart?.(this, status, Object.fromEntries(named), "");
+    const hasBody = method !== "HEAD" && !bodiless.includes(status);
+    const headers = hasBody ? { "content-length": String(body.length), ...given } : given;
+    this.rawHeaders = Object.entries(headers)
+      .flat()
+      .map((part) => Buffer.from(part, "latin1"));
+    this.#handler.onResponseStart?.(this, status, { ...headers }, "");
     if (this.#isOver) return;
-    if (body.length > 0 && method !== "HEAD" && !bodiless.includes(status))
-      this.#handler.onResponseData?.(this, body);
+    if (hasBody && body.length > 0) this.#handler.onResponseData?.(this, body);
     if (this.#isOver) return;
     this.#end();
     this.#handler.onResponseEnd?.(this, {});
@@ -117,7 +103,7 @@ class Exchange implements Dispatcher.DispatchController {
   }
 }
 
-function toRequest(options: Dispatcher.DispatchOptions, body: string): MemoryRequest {
+function toRequest(options: Dispatcher.DispatchOptions, body: string) {
   const url = new URL(options.path, options.origin);
   const given = options.headers as { readonly [name: string]: string } | undefined;
   return {

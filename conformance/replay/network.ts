@@ -16,7 +16,7 @@ import {
 } from "../contract/network.ts";
 import type { Traces } from "../contract/observation.ts";
 import type { RunNetwork } from "../contract/target.ts";
-import { MemoryDispatcher } from "./memory-dispatcher.ts";
+import { MemoryDispatcher, type MemoryServe } from "./memory-dispatcher.ts";
 
 /** The network of one run, whichever transport carries it. */
 export interface OpenNetwork extends AsyncDisposable {
@@ -66,10 +66,6 @@ const unmatchedAnswer: Answer = {
   body: Buffer.from('{"error":"not recorded"}'),
 };
 
-type Reply = (
-  request: Omit<ProviderRequest, "index"> & { readonly atMs: number },
-) => Promise<Answer | "reset" | undefined>;
-
 /** One replay at a time of a connector inside: nock belongs to the process. */
 export function openReplay({
   provider,
@@ -82,13 +78,10 @@ export function openReplay({
   let inFlight = 0;
 
   let impossible: Error | undefined;
-  /** Undefined: the answer never comes. */
-  const reply: Reply = async (received) => {
-    const request: ProviderRequest = { ...received, index: exchanges.length };
-    const exchange: { -readonly [Name in keyof Exchange]: Exchange[Name] } = {
-      request,
-      atMs: received.atMs,
-    };
+  const reply: MemoryServe = async (received) => {
+    const atMs = now();
+    const request: ProviderRequest = { ...received, atMs, index: exchanges.length };
+    const exchange: { -readonly [Name in keyof Exchange]: Exchange[Name] } = { request, atMs };
     exchanges.push(exchange);
     inFlight++;
     try {
@@ -108,10 +101,9 @@ export function openReplay({
     }
   };
 
-  const leave = isInside ? intercept(reply, now) : undefined;
+  const leave = isInside ? intercept(reply) : undefined;
 
-  const openDispatcher = () =>
-    new MemoryDispatcher((request) => reply({ ...request, atMs: now() }));
+  const openDispatcher = () => new MemoryDispatcher(reply);
   const dispatcher = openDispatcher();
   return {
     exchanges,
@@ -132,10 +124,9 @@ export function openReplay({
 }
 
 /** Everything that this process asks the network meets `reply`. @returns how to stop it */
-function intercept(reply: Reply, now: Clock["now"]): () => void {
+function intercept(reply: MemoryServe): () => void {
   const replyOrHang = async (incoming: Request) => {
     const answer = await reply({
-      atMs: now(),
       method: incoming.method,
       url: new URL(incoming.url),
       headers: Object.fromEntries(incoming.headers),

@@ -142,6 +142,7 @@ test.each([
   ["a timer", "setInterval(() => {}, 1_000);"],
   ["a timer that holds nothing", "setInterval(() => {}, 1_000).unref();"],
   ["a deadline", "AbortSignal.timeout(1_000);"],
+  ["much memory", "export const rows = new Array(2 ** 25).fill(1);"],
   ["a frozen object", "Object.freeze(Math);"],
   [
     "an attempt at what the sandbox refuses",

@@ -169,7 +169,7 @@ function openRun(kept: Kept, graceMs: number, release: () => void): WorkerProces
       wire.destroy();
       if (reason.code !== "CANCELLED" || kept.isGone) return process.kill(reason);
       if (!sent.has(frameKind.load)) {
-        kept.waiting.unshift(...early);
+        kept.waiting.push(...early);
         return leave(reason);
       }
       const hasStarted = sent.has(frameKind.start);

@@ -143,7 +143,7 @@ export function compileSchema(schema: object): (document: JsonValue) => readonly
   if (known) return known;
   const ahead = compiledAhead[digestOf(schema)];
   if (!ahead) requireSchema(schema);
-  // Compiled ahead are schemas of svc's own, none of whose patterns takes long.
+  // Compiled ahead are those of svc's own connectors, none of which takes long.
   const compiled = ahead
     ? toCheck(ahead, false)
     : toCheck(createValidator().compile(schema), slowKeywords.test(text));

@@ -79,7 +79,8 @@ export function keepRuns(): KeptRuns {
   return {
     async isAsBefore() {
       await eventLoopTurn();
-      if (++run > mostRuns || heapUsed() > mostHeapBytes || hasUnheld) return false;
+      if (++run > mostRuns || hasUnheld) return false;
+      if (process.memoryUsage().heapUsed > mostHeapBytes) return false;
       if (process.cwd() !== "/" || resourcesNow() !== resources) return false;
       if (!realm.every(hasShape)) return false;
       for (const file of Object.keys(cache)) delete cache[file];
@@ -92,8 +93,6 @@ export function keepRuns(): KeptRuns {
     },
   };
 }
-
-const heapUsed = () => process.memoryUsage().heapUsed;
 
 function noTimer(): object {
   const timer = setTimeout(() => undefined, 0);
