@@ -69,20 +69,41 @@ export async function listWorkspaces(ctx: TaskappContext): Promise<Place[]> {
   return chosen.sort(byKey);
 }
 
-/** Chosen places that are looked for at most, so that it takes a moment. */
-const placesLookedFor = 8;
+/** Chosen places that `check` looks for at most, so that it takes a moment. */
+const placesChecked = 8;
 
 /** @throws RESOURCE_NOT_FOUND when a space, folder or list of the settings is not there */
-export async function requireChosenPlaces(ctx: TaskappContext): Promise<void> {
-  const { space_ids, folder_ids, list_ids } = ctx.config;
-  const chosen = Object.entries({ space: space_ids, folder: folder_ids, list: list_ids })
+export const checkChosenPlaces = (ctx: TaskappContext) =>
+  requireAll(ctx, chosenPlaces(ctx).slice(0, placesChecked));
+
+/** In which runs the chosen places were looked for, each of them once for all streams. */
+const lookedFor = new WeakMap<TaskappContext, Promise<void>>();
+
+/** @throws RESOURCE_NOT_FOUND when a space, folder or list of the settings is not there */
+export function requireChosenPlaces(ctx: TaskappContext): Promise<void> {
+  const underWay = lookedFor.get(ctx);
+  if (underWay) return underWay;
+  const found = requireAll(ctx, chosenPlaces(ctx));
+  lookedFor.set(ctx, found);
+  // Another stream may have more luck than one that met an outage.
+  found.catch(() => lookedFor.delete(ctx));
+  return found;
+}
+
+/** The first one of each kind, then the second … */
+function chosenPlaces({ config: { space_ids, folder_ids, list_ids } }: TaskappContext) {
+  return Object.entries({ space: space_ids, folder: folder_ids, list: list_ids })
     .flatMap(([kind, ids]) => ids.map((id, at) => ({ kind, id, at })))
     .sort((one, other) => one.at - other.at);
-  for (const { kind, id } of chosen.slice(0, placesLookedFor)) {
-    const answer = await ctx.http.get([kind, id], { accept: [404, 410] });
-    if (answer.status >= 400)
+}
+
+async function requireAll(ctx: TaskappContext, places: ReturnType<typeof chosenPlaces>) {
+  const ask = ({ kind, id }: { kind: string; id: string }) =>
+    ctx.http.get([kind, id], { accept: [404, 410] });
+  for await (const { item, value } of inOrder(places, ask)) {
+    if (value.status >= 400)
       throw new ConnectorError("RESOURCE_NOT_FOUND", {
-        reason: `a ${kind} of ${kind}_ids is not there`,
+        reason: `a ${item.kind} of ${item.kind}_ids is not there`,
       });
   }
 }

@@ -12,12 +12,12 @@ import {
   Type,
 } from "svc-connectors";
 import {
+  checkChosenPlaces,
   getRows,
   ifThere,
   keyOf,
   listWorkspaces,
   type Place,
-  requireChosenPlaces,
   updatedMs,
 } from "./api.ts";
 import { listPlaces, type Range, readPlace, type Spot } from "./reading.ts";
@@ -104,7 +104,7 @@ export default defineSource({
     if (body?.user?.id === undefined)
       throw new ConnectorError("RESPONSE_INVALID", { reason: "the user has no id" });
     await listWorkspaces(ctx);
-    await requireChosenPlaces(ctx);
+    await checkChosenPlaces(ctx);
   },
   async *read(ctx, { name, syncMode }, saved) {
     const stream = streams.find((one) => one.name === name);

@@ -17,6 +17,7 @@ import {
   listTemplates,
   listWorkspaces,
   type Place,
+  requireChosenPlaces,
   rowsOf,
   toId,
   walkTasks,
@@ -53,13 +54,21 @@ const tasksPerBulk = 100;
 /** Tasks between two spots when each of them costs a request. */
 const tasksPerStep = 10;
 
-/** The places below which the stream's rows lie, in an order that stays. */
-export function listPlaces(ctx: TaskappContext, { source }: TaskappStream): Promise<Place[]> {
-  if (source === "space") return listSpaces(ctx);
-  if (source === "lists-of") return listListParents(ctx);
-  if (source === "list") return listLists(ctx);
-  if (source === "tasks" && ctx.config.fetch_strategy === "list") return listLists(ctx);
-  return listWorkspaces(ctx);
+/**
+ * The places below which the stream's rows lie, in an order that stays.
+ * @throws RESOURCE_NOT_FOUND when a chosen one is not there: its rows would be missing in silence
+ */
+export async function listPlaces(
+  ctx: TaskappContext,
+  { name, source }: TaskappStream,
+): Promise<Place[]> {
+  if (source === "workspace" && name !== "spaces") return await listWorkspaces(ctx);
+  await requireChosenPlaces(ctx);
+  if (source === "space") return await listSpaces(ctx);
+  if (source === "lists-of") return await listListParents(ctx);
+  if (source === "list") return await listLists(ctx);
+  if (source === "tasks" && ctx.config.fetch_strategy === "list") return await listLists(ctx);
+  return await listWorkspaces(ctx);
 }
 
 export async function* readPlace(

@@ -9,6 +9,7 @@ import {
 } from "../../../simulators/taskapp/taskapp.ts";
 import type { Truth, TruthOptions } from "../../../simulators/taskapp/truth.ts";
 import { choose } from "../../../tests/effort.ts";
+import { createMemorySink } from "../../../tests/memory-sink.ts";
 import { streams } from "./streams.ts";
 
 const names = streams.map((stream) => stream.name as keyof Truth);
@@ -522,6 +523,41 @@ test("check finds the chosen spaces, folders and lists, and names the setting of
       }),
     );
   }
+});
+
+test("a read of what lies in chosen places fails when one of them is gone, and names the setting", async () => {
+  await using at = await start();
+  const gone = { list_ids: [...ids(at.app.truth.lists()), "987654321"] };
+  const cases = [
+    ...["spaces", "folders", "lists", "custom_fields", "comments"].map((name) => [name, gone]),
+    ...["workspace", "list"].map((fetch_strategy) => ["tasks", { ...gone, fetch_strategy }]),
+  ] as const;
+  for (const [name, config] of cases)
+    await expect(at.run.read(String(name), { config: config as typeof gone })).rejects.toEqual(
+      expect.objectContaining({
+        code: "RESOURCE_NOT_FOUND",
+        message: expect.stringContaining("a list of list_ids is not there"),
+      }),
+    );
+  const users = await at.run.read("users", { config: gone });
+  expectTruth(at.app, "users", users.rows);
+});
+
+test("one run looks for each chosen place once, however many streams lie in it", async () => {
+  await using at = await start();
+  const list_ids = ids(at.app.truth.lists());
+  const config = { access_token: at.app.token, list_ids };
+  const catalog = {
+    streams: (await at.run.discover()).map((stream) => ({
+      stream,
+      sync_mode: "full_refresh" as const,
+    })),
+  };
+  const { host, connector } = at.run;
+  const summary = await host.read(connector, { config, catalog }, createMemorySink());
+  expect(summary.status).toBe("succeeded");
+  const looked = paths(at.app).filter((path) => /^\/list\/[0-9]+$/.test(path));
+  expect(looked.toSorted()).toEqual(list_ids.map((id) => `/list/${id}`).toSorted());
 });
 
 test("check sends ten requests at most, however many places are chosen", async () => {
