@@ -93,13 +93,22 @@ export function relocate(
     (before.length === now.length && before.every((row, at) => row === now[at]))
   )
     return end;
-  const texts = now.map((one) => canonicalize(one));
-  if (before.length === now.length && before.every((row, at) => canonicalize(row) === texts[at]))
+  const texts = now.map(textOf);
+  if (before.length === now.length && before.every((row, at) => textOf(row) === texts[at]))
     return end;
   const positions = new Map(texts.map((text, at) => [text, at]));
-  for (let at = end - 1; at >= 0; at--) {
-    const position = positions.get(canonicalize(before[at]));
+  for (const row of before.slice(0, end).toReversed()) {
+    const position = positions.get(textOf(row));
     if (position !== undefined) return position + 1;
   }
   return 0;
+}
+
+/** Of rows that are looked at again for each page. */
+const texts = new WeakMap<ProviderRow, string>();
+
+function textOf(row: ProviderRow): string {
+  const text = texts.get(row) ?? canonicalize(row);
+  texts.set(row, text);
+  return text;
 }

@@ -26,3 +26,17 @@ test.each([
   expect(own.read(text, context)).toEqual({ start: 4, skipped: 0 });
   expect(other.read(text, { ...context, tokens: other })).toBeUndefined();
 });
+
+test("a token that was given for one row is given for no other when rows have changed", () => {
+  const tokens = tokensOf("GET /notes", "next:two");
+  const context: ListingContext = { rows, size: 2, emptyPages: [], filter: "", tokens };
+  const position = { start: 4, skipped: 0 };
+  const before = tokens.write(position, context);
+  tokens.remember(before, rows, position);
+  const changed = { ...context, rows: rows.slice(1) };
+  const after = tokens.write(position, changed);
+  tokens.remember(after, changed.rows, position);
+  expect(after).not.toBe(before);
+  expect(tokens.read(before, changed)).toEqual({ start: 3, skipped: 0 });
+  expect(tokens.read(after, changed)).toEqual(position);
+});

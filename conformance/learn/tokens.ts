@@ -30,6 +30,8 @@ export interface Tokens {
 
 /** Positions after skipped pages are numbered apart. */
 const skippedStep = 1_000_000;
+/** So are those of which an earlier token speaks that means another row by now. */
+const renewedStep = 10_000_000;
 
 /** How many numbers each listing has for its tokens. */
 const perListing = 100_000_000n;
@@ -59,10 +61,10 @@ export function createTokens(
   >();
   const tables = new Map<string, ReadonlyMap<string, PagePosition>>();
 
-  const write = ({ start, skipped }: PagePosition, { filter }: Pick<ListingContext, "filter">) =>
+  const textAt = ({ start, skipped }: PagePosition, filter: string, renewals = 0) =>
     change(
-      (skipped === 0 ? recordedAt(start, filter) : undefined) ??
-        make(start + skipped * skippedStep),
+      (skipped + renewals === 0 ? recordedAt(start, filter) : undefined) ??
+        make(start + skipped * skippedStep + renewals * renewedStep),
     );
 
   /** Every token that can be handed out, by its text: a changed token cannot be changed back. */
@@ -78,7 +80,7 @@ export function createTokens(
       for (const { text, start } of recorded) table.set(change(text), { start, skipped: 0 });
       for (let skipped = 0; skipped <= emptyPages.length; skipped++)
         for (let start = 0; start <= most; start++)
-          table.set(write({ start, skipped }, { filter }), { start, skipped });
+          table.set(textAt({ start, skipped }, filter), { start, skipped });
       tables.set(key, table);
     }
     return table;
@@ -89,6 +91,14 @@ export function createTokens(
     return (
       before && { ...before.position, start: relocate(before.rows, before.position.start, rows) }
     );
+  };
+  /** A token that was given for a row goes on behind that row, and is given for no other. */
+  const write: Tokens["write"] = (position, { filter, rows }) => {
+    for (let renewals = 0; ; renewals++) {
+      const text = textAt(position, filter, renewals);
+      const before = recall(text, rows);
+      if (before === undefined || before.start === position.start) return text;
+    }
   };
   return {
     write,

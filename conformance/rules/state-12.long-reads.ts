@@ -1,6 +1,7 @@
 /** Listings of many pages, and reads from positions that the provider has forgotten. */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import type { Lab, RunOptions } from "../contract/lab.ts";
+import type { ProviderChanges, ProviderRow } from "../contract/learned.ts";
 import type { Answer, Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import {
@@ -33,7 +34,11 @@ export const pagesRead = maxPages + 10;
 /** A read of {@link pagesRead} pages from the beginning, and further ones of the same provider. */
 export interface LongRead {
   readonly whole: Observation;
-  readonly read: (state?: JsonValue, runOptions?: RunOptions) => Promise<Observation>;
+  /** All rows of the listing that is so long. */
+  readonly rows: readonly ProviderRow[];
+  /** The provider with these rows, where they and those of other listings are changed. */
+  provider(edit?: ProviderChanges["rows"]): Provider;
+  read(state?: JsonValue, runOptions?: RunOptions): Promise<Observation>;
 }
 
 /**
@@ -49,9 +54,9 @@ export const readLong = (
   lab.once(`${isWide ? "wide" : "long"} read ${column.stream.label}`, async () => {
     const setting = isWide ? pageSizeSetting(lab, column.listing.pageSize) : undefined;
     if (isWide && !setting) return undefined;
-    const read = longReads(lab, column, setting);
-    const whole = await read();
-    return isLong(lab, column, whole) ? { whole, read } : undefined;
+    const reads = longReads(lab, column, setting);
+    const whole = await reads.read();
+    return isLong(lab, column, whole) ? { whole, ...reads } : undefined;
   });
 
 /** Whether a read from the beginning was one, and succeeded. */
@@ -67,23 +72,32 @@ function longReads(
   lab: Lab,
   column: CursorColumn,
   setting: PageSizeSetting | undefined,
-): LongRead["read"] {
+): Omit<LongRead, "whole"> {
   const { listing, stream } = column;
   const size = setting?.size ?? listing.pageSize;
   const rows = manyRows(column, pagesRead * size);
-  const provider = lab.learned.provider({
-    ...changeRows(column, (own, one) => (one === listing ? rows : own)),
-  });
-  return (state, runOptions = {}) => {
-    const command = lab.readCommand([stream], {
-      syncMode: "incremental",
-      ...(setting ? { config: { ...lab.config, [setting.name]: size } } : {}),
-      ...(state === undefined ? {} : { state: { [stream.label]: state } }),
+  const { rows: long } = changeRows(column, (own, one) => (one === listing ? rows : own));
+  const provider: LongRead["provider"] = (edit) => {
+    const learned = lab.learned.provider({
+      rows(one, own, requestCount) {
+        const given = long(one, own, requestCount);
+        return edit?.(one, given, requestCount) ?? given;
+      },
     });
-    return lab.run(command, {
-      ...runOptions,
-      provider: lab.can("clock") ? waiting(lab, provider) : provider,
-    });
+    return lab.can("clock") ? waiting(lab, learned) : learned;
+  };
+  const unchanged = provider();
+  return {
+    rows,
+    provider,
+    read(state, runOptions) {
+      const command = lab.readCommand([stream], {
+        syncMode: "incremental",
+        ...(setting ? { config: { ...lab.config, [setting.name]: size } } : {}),
+        ...(state === undefined ? {} : { state: { [stream.label]: state } }),
+      });
+      return lab.run(command, { ...runOptions, provider: unchanged });
+    },
   };
 }
 

@@ -150,7 +150,8 @@ export async function resumedAtEnd(lab: Lab, stream: StreamFacts): Promise<EndRe
 export const isBeyondRecordings = ({ exchanges }: Observation) =>
   exchanges.some(
     ({ answer, unmatched }) =>
-      unmatched !== undefined || (answer !== undefined && answer.status >= 400),
+      unmatched !== undefined ||
+      (answer !== undefined && answer.status >= 400 && answer.status !== 429),
   );
 
 export const stateText = (state: JsonValue | undefined) =>
