@@ -24,18 +24,22 @@ import { listPlaces, type Range, readPlace, type Spot } from "./reading.ts";
 import { authorization, type Config, spec, type TaskappContext } from "./spec.ts";
 import { createRowMapper, describe, streams, type TaskappStream } from "./streams.ts";
 
+/** Of each workspace, by its id. */
+const moments = Type.Record(Type.String(), Timestamp());
+
 /**
- * `cursor`: an earlier pass read everything up to here. `pass`: one that is under way: what becomes
- * the cursor at its end, the moment up to which it reads, and the place it is in (those before it
- * are done) with everything there before `since`.
+ * `cursors`: an earlier pass read everything of a workspace up to here; one that comes later is
+ * read from its beginning. `pass`: one that is under way: what becomes the cursors at its end, the
+ * moment up to which it reads, and the place it is in (those before it are done) with everything
+ * there before `since`.
  */
 const state = Type.Object(
   {
-    cursor: Type.Optional(Timestamp()),
+    cursors: Type.Optional(moments),
     pass: Type.Optional(
       Type.Object(
         {
-          bound: Type.Optional(Timestamp()),
+          bounds: Type.Optional(moments),
           until: Type.Optional(Timestamp()),
           place: Type.String(),
           since: Type.Optional(Timestamp()),
@@ -47,6 +51,7 @@ const state = Type.Object(
   },
   { additionalProperties: false },
 );
+type Moments = Static<typeof moments>;
 type State = Static<typeof state>;
 
 /**
@@ -127,18 +132,17 @@ async function* readStream(
   const places = await listPlaces(ctx, stream);
   const isTimeEntries = stream.name === "time_entries";
   const saved = withFittingPass(given, places);
-  let bound = saved.pass?.bound;
-  if (isIncremental && !isTimeEntries && !saved.pass) bound = await newestUpdate(ctx);
+  let bounds: Moments = saved.pass?.bounds ?? {};
+  if (isIncremental && !isTimeEntries && !saved.pass) bounds = await newestUpdates(ctx);
   const until = saved.pass?.until ?? (isTimeEntries ? toText(endOf(ctx)) : undefined);
-  const range = rangeOf(ctx, stream, isIncremental ? saved.cursor : undefined, until);
 
   const toRow = createRowMapper(stream);
   const resumeAt = saved.pass?.place;
   const remaining = places.filter((place) => resumeAt === undefined || keyOf(place) >= resumeAt);
   const stateAt = (place: Place, spot?: Spot): State => ({
-    ...(saved.cursor ? { cursor: saved.cursor } : {}),
+    ...filled("cursors", saved.cursors),
     pass: {
-      ...(bound ? { bound } : {}),
+      ...filled("bounds", bounds),
       ...(until ? { until } : {}),
       place: keyOf(place),
       ...(spot ? { since: toText(spot.sinceMs) } : {}),
@@ -147,6 +151,9 @@ async function* readStream(
   });
   let steps = 0;
   for (const [at, place] of remaining.entries()) {
+    const { workspaceId } = place;
+    const cursor = isIncremental ? saved.cursors?.[workspaceId] : undefined;
+    const range = rangeOf(ctx, stream, cursor, until);
     const from = keyOf(place) === resumeAt ? spotOf(saved) : undefined;
     const reading = readPlace(ctx, stream, place, range, from);
     for (;;) {
@@ -156,8 +163,7 @@ async function* readStream(
       const { rows, spot } = step.value;
       const mapped = rows.map(toRow);
       yield records(mapped);
-      if (isTimeEntries)
-        bound = mapped.reduce<string | undefined>((latest, row) => later(latest, row.start), bound);
+      if (isTimeEntries) bounds = reached(bounds, workspaceId, mapped);
       if (++steps % stepsPerCheckpoint === 0 && spot) yield checkpoint<State>(stateAt(place, spot));
     }
     const following = remaining[at + 1];
@@ -167,26 +173,53 @@ async function* readStream(
     }
   }
   if (!isIncremental) return; // the next full refresh starts anew
-  const cursor = later(saved.cursor, bound);
-  yield checkpoint<State>(cursor ? { cursor } : {});
+  yield checkpoint<State>(filled("cursors", cursorsOf(places, saved.cursors, bounds)));
+}
+
+/** Nothing where there is no moment. */
+const filled = <Name extends string>(name: Name, given: Moments = {}) =>
+  (Object.keys(given).length > 0 ? { [name]: given } : {}) as { [K in Name]?: Moments };
+
+/** The bounds of time entries: the latest that was read of a workspace. */
+function reached(
+  bounds: Moments,
+  workspaceId: string,
+  rows: readonly Readonly<Record<string, unknown>>[],
+): Moments {
+  const latest = rows.reduce<string | undefined>(
+    (newest, row) => later(newest, row.start),
+    bounds[workspaceId],
+  );
+  return latest === undefined ? bounds : { ...bounds, [workspaceId]: latest };
+}
+
+/** Of the workspaces that are there. */
+function cursorsOf(places: readonly Place[], cursors: Moments = {}, bounds: Moments): Moments {
+  const ids = [...new Set(places.map(({ workspaceId }) => workspaceId))];
+  return Object.fromEntries(
+    ids.flatMap((id) => {
+      const cursor = later(cursors[id], bounds[id]);
+      return cursor === undefined ? [] : [[id, cursor] as const];
+    }),
+  );
 }
 
 /**
  * A pass through places of another kind (the fetch strategy was changed meanwhile) is begun anew:
  * its place says nothing here.
  */
-function withFittingPass({ cursor, pass }: State, places: readonly Place[]): State {
+function withFittingPass({ cursors, pass }: State, places: readonly Place[]): State {
   const isFitting =
     pass !== undefined && places.some(({ kind }) => pass.place.startsWith(`${kind}/`));
-  return { ...(cursor ? { cursor } : {}), ...(isFitting ? { pass } : {}) };
+  return { ...filled("cursors", cursors), ...(isFitting ? { pass } : {}) };
 }
 
 /**
- * The next cursor of tasks: the latest update before the pass begins. Whatever happens from
- * now on is later, however long the pass takes and wherever it is by then. Archived tasks have no
- * say.
+ * The next cursors of tasks: the latest update of each workspace before the pass begins. Whatever
+ * happens from now on is later, however long the pass takes and wherever it is by then. Archived
+ * tasks have no say.
  */
-async function newestUpdate(ctx: TaskappContext): Promise<string | undefined> {
+async function newestUpdates(ctx: TaskappContext): Promise<Moments> {
   const query = {
     order_by: "updated",
     subtasks: true,
@@ -194,14 +227,13 @@ async function newestUpdate(ctx: TaskappContext): Promise<string | undefined> {
     archived: false,
     page: 0,
   };
-  let newest: number | undefined;
+  const endMs = dateOf(ctx.config, "end_date") ?? Number.POSITIVE_INFINITY;
+  const newest: Record<string, string> = {};
   for (const { id } of await listWorkspaces(ctx)) {
-    for (const task of await getRows(ctx, ["team", id, "task"], "tasks", query))
-      newest = Math.max(newest ?? 0, updatedMs(task));
+    const times = (await getRows(ctx, ["team", id, "task"], "tasks", query)).map(updatedMs);
+    if (times.length > 0) newest[id] = toText(Math.min(Math.max(...times), endMs));
   }
-  return newest === undefined
-    ? undefined
-    : toText(Math.min(newest, dateOf(ctx.config, "end_date") ?? newest));
+  return newest;
 }
 
 function rangeOf(

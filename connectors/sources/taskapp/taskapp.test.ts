@@ -44,6 +44,10 @@ function expectTruth(
   expect(keyed(streamOf(name), rows)).toEqual(keyed(streamOf(name), app.truth[name](options)));
 }
 
+/** The state of an account with one workspace whose rows were read up to a moment. */
+const upTo = ({ truth }: TaskappSimulator, moment: unknown) => ({
+  cursors: Object.fromEntries(ids(truth.workspaces()).map((id) => [id, moment as string])),
+});
 const code = (expected: string) => expect.objectContaining({ code: expected });
 const ids = (rows: readonly Row[]) => rows.map((row) => String(row.id));
 const paths = (app: TaskappSimulator) =>
@@ -269,7 +273,7 @@ test.each([
   const read = { syncMode: "incremental", config: { fetch_strategy } } as const;
   const first = await at.run.read("tasks", read);
   const newest = at.app.truth.tasks().at(-1)?.date_updated;
-  expect(first.states.at(-1)).toEqual({ cursor: newest });
+  expect(first.states.at(-1)).toEqual(upTo(at.app, newest));
 
   const [changed = ""] = ids(at.app.truth.tasks());
   at.app.mutate.updateTask(changed, {
@@ -283,7 +287,7 @@ test.each([
   const second = await at.run.read("tasks", { ...read, state: first.states.at(-1) ?? {} });
   expect(ids(second.rows)).toEqual(expect.arrayContaining([changed, added, tied]));
   expect(second.rows.every((row) => String(row.date_updated) >= String(newest))).toBe(true);
-  expect(second.states.at(-1)).toEqual({ cursor: "2026-06-02T00:00:00.001Z" });
+  expect(second.states.at(-1)).toEqual(upTo(at.app, "2026-06-02T00:00:00.001Z"));
   expectTruth(at.app, "tasks", [...first.rows, ...second.rows]);
   if (fetch_strategy === "workspace")
     expect(at.app.requests.length - before).toBeLessThanOrEqual(6);
@@ -334,17 +338,49 @@ test("archived tasks never move the saved position", async () => {
   const read = { syncMode: "incremental", config: { include_archived: true } } as const;
   const first = await at.run.read("tasks", read);
   expect(ids(first.rows)).toContain(late);
-  expect(first.states.at(-1)).toEqual({ cursor: at.app.truth.tasks().at(-1)?.date_updated });
+  expect(first.states.at(-1)).toEqual(upTo(at.app, at.app.truth.tasks().at(-1)?.date_updated));
   const added = at.app.mutate.addTask({ updatedAt: "2026-06-10T00:00:00Z" });
   const second = await at.run.read("tasks", { ...read, state: first.states.at(-1) ?? {} });
   expect(ids(second.rows)).toContain(added);
+});
+
+test.each([
+  ["tasks", "workspace"],
+  ["tasks", "list"],
+  ["task_custom_fields", "workspace"],
+  ["time_entries", "workspace"],
+] as const)("%s (by %s): a workspace that comes later is read from its beginning, though another is further", async (name, fetch_strategy) => {
+  await using at = await start({ workspaces: 2, pageSize: 3, tasks: 60 });
+  const [first = "", second = ""] = ids(at.app.truth.workspaces());
+  const options = { syncMode: "incremental" } as const;
+  const config = { ...may, fetch_strategy, lookback_days: 0 };
+  for (const [one, stopAfterCheckpoints] of [
+    [first, undefined],
+    [second, undefined],
+    [second, 1],
+  ] as const) {
+    const before = await at.run.read(name, {
+      ...options,
+      config: { ...config, workspace_ids: [one] },
+      ...(stopAfterCheckpoints === undefined ? {} : { stopAfterCheckpoints }),
+    });
+    const state = before.states.at(-1) ?? {};
+    const both = await at.run.read(name, { ...options, config, state });
+    // What comes first may be read by the next one, when the place of a pass lies behind it.
+    const next = await at.run.read(name, {
+      ...options,
+      config,
+      state: both.states.at(-1) ?? {},
+    });
+    expectTruth(at.app, name, [...before.coveredRows, ...both.rows, ...next.rows]);
+  }
 });
 
 test("the saved position never lies behind an end date that cut the read off", async () => {
   await using at = await start();
   const end_date = "2026-05-31T22:00:00Z";
   const first = await at.run.read("tasks", { syncMode: "incremental", config: { end_date } });
-  expect(first.states.at(-1)).toEqual({ cursor: "2026-05-31T22:00:00.000Z" });
+  expect(first.states.at(-1)).toEqual(upTo(at.app, "2026-05-31T22:00:00.000Z"));
   const second = await at.run.read("tasks", {
     syncMode: "incremental",
     state: first.states.at(-1) ?? {},
@@ -385,7 +421,7 @@ test("an incremental read of time entries sees again what lies within the lookba
   const config = { ...may, end_date: "2026-07-01", lookback_days: 3 };
   const first = await at.run.read("time_entries", { syncMode: "incremental", config });
   const newest = at.app.truth.time_entries().at(-1);
-  expect(first.states.at(-1)).toEqual({ cursor: newest?.start });
+  expect(first.states.at(-1)).toEqual(upTo(at.app, newest?.start));
   at.app.mutate.updateTimeEntry(String(newest?.id), { durationMs: 60_000 });
   const backfilled = at.app.mutate.addTimeEntry({ startAt: "2026-05-30T01:00:00Z", member: 1 });
   const added = at.app.mutate.addTimeEntry({ startAt: "2026-06-03T01:00:00Z" });
@@ -396,7 +432,7 @@ test("an incremental read of time entries sees again what lies within the lookba
   });
   expect(ids(second.rows)).toEqual(expect.arrayContaining([String(newest?.id), backfilled, added]));
   expect(second.rows.every((row) => String(row.start) >= "2026-05-28T20")).toBe(true);
-  expect(second.states.at(-1)).toEqual({ cursor: "2026-06-03T01:00:00.000Z" });
+  expect(second.states.at(-1)).toEqual(upTo(at.app, "2026-06-03T01:00:00.000Z"));
   expectTruth(at.app, "time_entries", [...first.rows, ...second.rows]);
 });
 
@@ -454,17 +490,17 @@ test("no state goes backwards, and an empty account keeps it", async () => {
     for (const cursor of ["2026-05-20T00:00:00.000Z", "2099-01-01T00:00:00.000Z"]) {
       const { rows, states } = await at.run.read(name, {
         syncMode: "incremental",
-        state: { cursor },
+        state: upTo(at.app, cursor),
       });
       expect(rows).toEqual([]);
-      expect(states.at(-1)).toEqual({ cursor });
+      expect(states.at(-1)).toEqual(upTo(at.app, cursor));
     }
   }
 });
 
 test("a cursor of the far future stays, with tasks and time entries before it", async () => {
   await using at = await start();
-  const state = { cursor: "2099-01-01T00:00:00.000Z" };
+  const state = upTo(at.app, "2099-01-01T00:00:00.000Z");
   for (const name of ["tasks", "time_entries"]) {
     const { rows, states } = await at.run.read(name, {
       syncMode: "incremental",
