@@ -366,7 +366,7 @@ test.each([
     });
     const state = before.states.at(-1) ?? {};
     const both = await at.run.read(name, { ...options, config, state });
-    // What comes first may be read by the next one, when the place of a pass lies behind it.
+    // A workspace in front of the place of a pass is read by the next one.
     const next = await at.run.read(name, {
       ...options,
       config,
