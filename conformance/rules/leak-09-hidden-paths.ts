@@ -30,7 +30,7 @@ export default defineRule({
   profile: "core",
   since: "0.1.0",
   title:
-    "Nothing secret comes out where a run ends badly (crash, cancel, timeout) or in debug lines, and no value of a row stands in a log.",
+    "Nothing secret comes out where a run ends badly (crash, cancel, timeout) or in debug lines, and no value of a row stands in a log or an error.",
   why: "Handlers of signals and of uncaught errors are written once and never seen; debug is switched on when something is wrong, and its lines are sent to strangers. Rows are personal data: a log has no deletion.",
   fix: "Treat these paths like all others: sentences of your own, ids and counts; log the key of a row where you must name it.",
   good: 'log("DEBUG", `Page ${page}: ${rows.length} rows.`);',

@@ -1,13 +1,17 @@
 /**
- * Runs in which every text of the provider's rows is marked, so that it can be looked for where
- * rows do not belong: in logs.
+ * Runs in which values of the provider's rows are marked, so that they can be looked for where rows
+ * do not belong: in logs and errors. Every text has the mark; or it stands in one row where a time,
+ * a number or a known word has to be, which a connector may complain of.
  */
 import type { JsonValue } from "svc-connectors";
-import type { Canary, Lab } from "../contract/lab.ts";
-import type { Listing, ProviderRow } from "../contract/learned.ts";
+import type { Canary, Lab, StreamFacts } from "../contract/lab.ts";
+import type { Listing, ProviderChanges, ProviderRow } from "../contract/learned.ts";
 import type { SearchedRun } from "../derive/leaks/leak-findings.ts";
 import { sinksOf, sinksOfGiven } from "../derive/leaks/sinks.ts";
+import { changeRows, cursorColumn, withCursor } from "../derive/rows/cursors.ts";
+import { incrementalStreams } from "../derive/sweeps/reads.ts";
 import { canaryValue } from "../fixtures/canaries.ts";
+import { scalarText } from "../learn/json.ts";
 
 export const rowMark = ({ seed }: Pick<Lab, "seed">): Canary => ({
   name: "a value of a row",
@@ -19,32 +23,77 @@ const sampledStreams = 4;
 /** Done once for all rules. */
 export function markedRuns(lab: Lab): Promise<readonly SearchedRun[]> {
   return lab.once("marked rows", async () => {
-    const runs: SearchedRun[] = [];
     const used = await requestedTexts(lab);
-    for (const stream of lab.sample(
-      lab.streams.filter(({ recording }) => recording !== undefined),
-      sampledStreams,
-    )) {
-      const provider = lab.learned.provider({
-        rows: (listing, rows) => markRows(lab, listing, rows, used),
-      });
-      const observation = await lab.run(lab.readCommand([stream], { syncMode: "incremental" }), {
-        provider,
-        keepsGiven: lab.can("inside"),
-      });
-      const sinks = [...sinksOf(observation), ...sinksOfGiven(observation.given)];
-      runs.push({
-        name: `${stream.label}, with marked rows`,
-        observation,
-        sinks,
-        isDisturbed: false,
-        isTalkative: false,
-        isFiltered: lab.manifest !== undefined,
-        canaries: [],
-      });
+    const recorded = lab.streams.filter(({ recording }) => recording !== undefined);
+    const runs: SearchedRun[] = [];
+    for (const stream of lab.sample(recorded, sampledStreams)) {
+      const all: ProviderChanges = { rows: (listing, rows) => markRows(lab, listing, rows, used) };
+      runs.push(await markedRun(lab, stream, "with marked rows", all));
+      const one: ProviderChanges = {
+        rows: (listing, rows) => changeOne(rows, (row) => spoil(lab, listing, row, used)),
+      };
+      runs.push(await markedRun(lab, stream, "with texts in place of a row's values", one));
+    }
+    for (const stream of lab.sample(incrementalStreams(lab), sampledStreams)) {
+      const changes = await unreadableCursor(lab, stream);
+      if (changes)
+        runs.push(await markedRun(lab, stream, "with a text as the cursor of a row", changes));
     }
     return runs;
   });
+}
+
+async function markedRun(
+  lab: Lab,
+  stream: StreamFacts,
+  name: string,
+  changes: ProviderChanges,
+): Promise<SearchedRun> {
+  const observation = await lab.run(lab.readCommand([stream], { syncMode: "incremental" }), {
+    provider: lab.learned.provider(changes),
+    keepsGiven: lab.can("inside"),
+  });
+  return {
+    name: `${stream.label}, ${name}`,
+    observation,
+    sinks: [...sinksOf(observation), ...sinksOfGiven(observation.given)],
+    isDisturbed: false,
+    isTalkative: false,
+    isFiltered: lab.manifest !== undefined,
+    canaries: [],
+  };
+}
+
+async function unreadableCursor(
+  lab: Lab,
+  stream: StreamFacts,
+): Promise<ProviderChanges | undefined> {
+  const column = await cursorColumn(lab, stream);
+  const { value } = rowMark(lab);
+  return (
+    column && changeRows(column, (rows) => changeOne(rows, (row) => withCursor(row, column, value)))
+  );
+}
+
+/** One in the middle: others come before and behind it. */
+function changeOne(
+  rows: readonly ProviderRow[],
+  change: (row: ProviderRow) => ProviderRow,
+): readonly ProviderRow[] {
+  const at = rows.length >> 1;
+  return rows.map((row, index) => (index === at ? change(row) : row));
+}
+
+/** The mark in place of all values that are neither keys, cursors, nor asked for. */
+function spoil(lab: Lab, { rows }: Listing, row: ProviderRow, used: string): ProviderRow {
+  const [keys, { value }] = [keysOf(lab), rowMark(lab)];
+  const isAsked = (name: string) =>
+    rows.some((one) => {
+      const text = scalarText(one[name]);
+      return text !== undefined && text !== "" && used.includes(text);
+    });
+  const spoiled = Object.keys(row).filter((name) => !keys.has(name) && !isAsked(name));
+  return { ...row, ...Object.fromEntries(spoiled.map((name) => [name, value])) };
 }
 
 /**
@@ -85,13 +134,8 @@ function markRows(
 const isText = (value: unknown): value is string => typeof value === "string";
 
 /** Fields of free text: each row has its own, and it is neither key, time, number nor address. */
-function fieldsToMark({ streams }: Lab, { rows }: Listing): string[] {
-  const keys = new Set(
-    streams.flatMap(({ primaryKey, cursorField }) => [
-      ...primaryKey,
-      ...(cursorField === undefined ? [] : [cursorField]),
-    ]),
-  );
+function fieldsToMark(lab: Lab, { rows }: Listing): string[] {
+  const keys = keysOf(lab);
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return names.filter((name) => {
     const values = rows
@@ -107,6 +151,15 @@ function fieldsToMark({ streams }: Lab, { rows }: Listing): string[] {
     );
   });
 }
+
+/** Names of the fields that are keys or cursors of a stream. */
+const keysOf = ({ streams }: Lab): ReadonlySet<string> =>
+  new Set(
+    streams.flatMap(({ primaryKey, cursorField }) => [
+      ...primaryKey,
+      ...(cursorField === undefined ? [] : [cursorField]),
+    ]),
+  );
 
 /** Times, numbers, addresses. */
 const isCode = (text: string) =>
