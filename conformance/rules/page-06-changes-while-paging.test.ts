@@ -10,6 +10,8 @@ testRule(rule, {
     "page-06-page-with-a-known-row-left-out":
       /a row of the first page changes and goes to the end, and the read succeeds.*missing/,
     "page-06-pages-of-the-first-answer": /as many rows as a page holds are added in front.*missing/,
+    "page-06-steps-back-one-page":
+      /more rows than a page holds are deleted from the front.*1 row is missing/,
     "page-06-total-of-the-first-page":
       /a row is added in front, and after the next page another one is deleted.*1 row is missing/,
     "page-06-total-of-the-last-page":

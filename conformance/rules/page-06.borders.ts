@@ -18,10 +18,18 @@ export interface Border {
   readonly readCount: number;
 }
 
+/** Pages of its window that a border has at least. */
+export interface Room {
+  readonly before: number;
+  readonly behind: number;
+}
+
+export const onePageEach: Room = { before: 1, behind: 1 };
+
 /** A listing with as many pages as a change needs. */
 export interface Layout {
   readonly rows: readonly ProviderRow[];
-  /** Of changes at two borders, those that another one of the same window follows. */
+  /** Those with room for the change. */
   readonly borders: readonly Border[];
 }
 
@@ -32,31 +40,32 @@ export const pageSizeOf = (listing: Listing) =>
 
 /**
  * The recorded rows, in smaller pages where the provider says what comes next, with copies where
- * they do not fill one page and begin another, or two and a third for changes at two borders.
+ * they do not fill one page and begin another, or two and a third for changes that need those.
  */
 export function layoutOf(
   lab: Lab,
   read: PagedRead,
   key: RowKey,
   listing: Listing,
-  changeCount: 1 | 2,
+  { before, behind }: Room,
 ): Layout {
   const field = key.fields.get(listing) ?? "";
   const size = pageSizeOf(listing);
   const largest = largestWindow(lab, read, listing);
+  const isTwoPages = before + behind === 2;
   // Where one is deleted, a row is still left for the third page.
-  const wanted = changeCount === 1 ? 2 * listing.pageSize : 2 * size + 2;
+  const wanted = isTwoPages ? 2 * listing.pageSize : 2 * size + 2;
   const rows =
-    largest >= (changeCount === 1 ? size + 1 : wanted)
+    largest >= (isTwoPages ? size + 1 : wanted)
       ? listing.rows
       : resized(listing.rows, Math.min(rowCountFor(listing, largest, wanted), maxRows), field, 1);
   const borders = bordersOf(lab, read, field, listing, rows);
   return {
     rows,
-    borders:
-      changeCount === 1
-        ? borders
-        : borders.filter(({ front }, at) => borders[at + 1]?.front === front),
+    borders: borders.filter(
+      ({ front, readCount }, at) =>
+        readCount - front >= before * size && borders[at + behind - 1]?.front === front,
+    ),
   };
 }
 

@@ -5,7 +5,7 @@ import { type CursorColumn, directionOf } from "../derive/rows/cursors.ts";
 import { expectedKeys, type RowKey } from "../derive/rows/page-rows.ts";
 import { statesTotal } from "../derive/rows/totals.ts";
 import { handsOutTokens, informativeListings, type PagedRead } from "../derive/sweeps/pages.ts";
-import { layoutOf, pageSizeOf } from "./page-06.borders.ts";
+import { layoutOf, onePageEach, pageSizeOf } from "./page-06.borders.ts";
 import { edits, type ListingEdit, type Signs } from "./page-06.edits.ts";
 
 /** One change at one border of the pages, or two at two that follow one another. */
@@ -23,7 +23,8 @@ export interface Mutation {
 
 /**
  * Each change at the first and the last border, at every one when the run is exhaustive. Tokens
- * keep their place alike at all of them, and two changes are made at the first two alone.
+ * keep their place alike at all of them, and changes that need three pages are made at the first
+ * border with so many alone.
  */
 export function mutationsOf(
   lab: Lab,
@@ -34,13 +35,13 @@ export function mutationsOf(
   const listings = changeable(lab, read, key);
   const most = Math.max(
     0,
-    ...listings.map((one) => layoutOf(lab, read, key, one, 1).borders.length),
+    ...listings.map((one) => layoutOf(lab, read, key, one, onePageEach).borders.length),
   );
   const signs = signsOf(lab, read, listings, column);
   const borders = Array.from({ length: most }, (_, at) => at + 1);
   return lab.sample(borders, 2).flatMap((border, at) =>
     edits.flatMap((edit) => {
-      if (edit.second && at > 0 && !lab.isExhaustive) return [];
+      if (edit.room !== onePageEach && at > 0 && !lab.isExhaustive) return [];
       const changed = changedBy(lab, read, key, edit, signs).filter(
         (listing) => !handsOutTokens(listing) || border === 1 || lab.isExhaustive,
       );
@@ -54,7 +55,8 @@ export function mutationsOf(
 const changeable = (lab: Lab, read: PagedRead, key: RowKey) =>
   [...key.fields.keys()].filter(
     (listing) =>
-      read.listings.includes(listing) && layoutOf(lab, read, key, listing, 1).borders.length > 0,
+      read.listings.includes(listing) &&
+      layoutOf(lab, read, key, listing, onePageEach).borders.length > 0,
   );
 
 /** Listings whose answers tell of the change, and that have the borders that it needs. */
@@ -62,13 +64,11 @@ const changedBy = (
   lab: Lab,
   read: PagedRead,
   key: RowKey,
-  { isSeen, second }: ListingEdit,
+  { isSeen, room }: ListingEdit,
   signs: ReadonlyMap<Listing, Signs>,
 ): readonly Listing[] =>
   [...signs].flatMap(([listing, own]) =>
-    isSeen(own) && (!second || layoutOf(lab, read, key, listing, 2).borders.length > 0)
-      ? [listing]
-      : [],
+    isSeen(own) && layoutOf(lab, read, key, listing, room).borders.length > 0 ? [listing] : [],
   );
 
 function signsOf(
@@ -127,12 +127,12 @@ interface Changing {
 function mutation(
   { lab, read, key, column }: Changing,
   listings: readonly Listing[],
-  { name, edit, second }: ListingEdit,
+  { name, edit, second, room }: ListingEdit,
   at: number,
 ): Mutation {
   const changed = new Map(
     listings.map((listing) => {
-      const { rows, borders } = layoutOf(lab, read, key, listing, second ? 2 : 1);
+      const { rows, borders } = layoutOf(lab, read, key, listing, room);
       const {
         requestCount = 0,
         front = 0,

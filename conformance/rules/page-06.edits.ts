@@ -3,7 +3,7 @@ import type { ProviderRow } from "../contract/learned.ts";
 import { type CursorColumn, cursorOf, withCursor } from "../derive/rows/cursors.ts";
 import { latest } from "../derive/rows/moments.ts";
 import { resized } from "../derive/rows/page-rows.ts";
-import type { Border } from "./page-06.borders.ts";
+import { type Border, onePageEach, type Room } from "./page-06.borders.ts";
 
 interface Moment extends Pick<Border, "front" | "readCount"> {
   readonly field: string;
@@ -28,6 +28,8 @@ export interface ListingEdit {
   readonly edit: Change;
   /** A second change, behind the page that follows: the total is then as it was. */
   readonly second?: Change;
+  /** Pages that it needs around its border. */
+  readonly room: Room;
   /**
    * Whether a connector can see what it did. Where pages are counted, a row that is deleted from a
    * page that was read pulls another one onto it: only a total that falls tells of that.
@@ -52,38 +54,54 @@ const addInFront =
     return rows.toSpliced(front, 0, ...copiesOf(models, field));
   };
 const addOne = addInFront(() => 1);
-const deleteFirst: Change = (rows, { front }) => rows.toSpliced(front, 1);
+const deleteFromFront =
+  (count: (moment: Moment) => number): Change =>
+  (rows, moment) =>
+    rows.toSpliced(moment.front, count(moment));
+const deleteFirst = deleteFromFront(() => 1);
 const onlyTotal = ({ tokens, total }: Signs) => !tokens && total;
 
 export const edits: readonly ListingEdit[] = [
   {
     name: "a row is added in front",
     edit: addOne,
+    room: onePageEach,
     isSeen: () => true,
   },
   {
     name: "as many rows as a page holds are added in front",
     edit: addInFront(({ pageSize }) => pageSize),
+    room: onePageEach,
     isSeen: ({ tokens, more }) => !tokens && more,
   },
   {
     name: "a row is added at the end",
     edit: (rows, { field }) => [...rows, ...copiesOf(rows.slice(-1), field)],
+    room: onePageEach,
     isSeen: () => true,
   },
   {
     name: "a row that was not read yet is deleted",
     edit: (rows, { readCount }) => rows.filter((_, at) => at !== readCount),
+    room: onePageEach,
     isSeen: () => true,
   },
   {
     name: "a row of the first page is deleted",
     edit: deleteFirst,
+    room: onePageEach,
     isSeen: ({ tokens, total }) => tokens || total,
   },
   {
     name: "as many rows as a page holds are deleted from the front",
-    edit: (rows, { front, pageSize }) => rows.toSpliced(front, pageSize),
+    edit: deleteFromFront(({ pageSize }) => pageSize),
+    room: onePageEach,
+    isSeen: onlyTotal,
+  },
+  {
+    name: "more rows than a page holds are deleted from the front",
+    edit: deleteFromFront(({ pageSize }) => pageSize + 1),
+    room: { before: 2, behind: 1 },
     isSeen: onlyTotal,
   },
   {
@@ -91,12 +109,14 @@ export const edits: readonly ListingEdit[] = [
     edit: addOne,
     // Not the one that was added: another one of the first page.
     second: (rows, { front }) => rows.toSpliced(front + 1, 1),
+    room: { before: 1, behind: 2 },
     isSeen: onlyTotal,
   },
   {
     name: "a row of the first page is deleted, and after the next page another one is added there",
     edit: deleteFirst,
     second: addOne,
+    room: { before: 1, behind: 2 },
     isSeen: onlyTotal,
   },
   {
@@ -105,6 +125,7 @@ export const edits: readonly ListingEdit[] = [
       first === undefined || column === undefined
         ? rows
         : [...rows, withCursor(first, column, latest(rows.map((row) => cursorOf(row, column))))],
+    room: onePageEach,
     happens: ({ moves }) => moves,
     // Where pages are counted, the total stays, and another row slides onto the page that was read.
     isSeen: ({ tokens, moves }) => tokens && moves,
