@@ -1,7 +1,7 @@
 import { canonicalize } from "svc-connectors/host";
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
-import { defineRule } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { outputRows } from "../derive/rows/rows.ts";
 import { isPageToken, missingText } from "../derive/sweeps/pages.ts";
 import {
@@ -15,7 +15,7 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { farFuture, regressions, timedLeaves } from "../derive/sweeps/states.ts";
-import { readAfterFutureRow } from "./state-09.future-row.ts";
+import { type FutureRows, futureRowsOf, readAfterFutureRow } from "./state-09.future-row.ts";
 
 export default defineRule({
   id: "STATE-09",
@@ -23,7 +23,7 @@ export default defineRule({
   profile: "resumable",
   since: "0.1.0",
   title:
-    "A cursor in the far future gives no rows, no crash, and stays where it is; a row of the far future moves none there.",
+    "A cursor in the far future gives no rows, no crash, and stays where it is; a row or a parent of the far future moves none there.",
   why: "One row with a wrong date moves the cursor ahead of time, and nothing that changes is read any more, for years. Once it stands there, what comes back must be nothing, not everything, and not a crash.",
   fix: "Let rows move the cursor no further than the time at which the read began. Compare with the saved cursor wherever rows are chosen, and write the later of the saved and the seen one.",
   good: "const since = later(saved.since, earlier(newest, bound));",
@@ -40,20 +40,8 @@ export default defineRule({
   },
   async run(lab, report) {
     for (const stream of incrementalStreams(lab)) {
-      const dated = await readAfterFutureRow(lab, stream);
-      if (!dated)
-        report.untried(
-          `${stream.label}: a row of the far future, which needs a recording that resumes it, two rows with times, and reads of other rows that succeed`,
-        );
-      else {
-        report.checked(dated.name);
-        if (dated.missing.length > 0)
-          report.fail(
-            `${dated.name}: that read ends with the state ${stateText(dated.state)}, and in the next one, from it, ${missingText(dated.missing)}.`,
-            messageEvidence("The read with the row of the future", dated.first, []),
-            exchangeEvidence("Requests of the next read", dated.next.exchanges),
-          );
-      }
+      for (const future of await futureRowsOf(lab, stream))
+        await tryFutureRow(lab, report, stream, future);
       const state = await futureOf(lab, stream);
       if (state === undefined) {
         report.untried(
@@ -106,6 +94,26 @@ export default defineRule({
     }
   },
 });
+
+async function tryFutureRow(
+  lab: Lab,
+  report: Reporter,
+  stream: StreamFacts,
+  future: FutureRows,
+): Promise<void> {
+  const dated = await readAfterFutureRow(lab, stream, future);
+  if (!dated)
+    return report.untried(
+      `${stream.label}: ${future === "one row" ? "a row" : "parents"} of the far future, which needs a recording that resumes it, two rows with times, and reads of other rows that succeed`,
+    );
+  report.checked(dated.name);
+  if (dated.missing.length > 0)
+    report.fail(
+      `${dated.name}: that read ends with the state ${stateText(dated.state)}, and in the next one, from it, ${missingText(dated.missing)}.`,
+      messageEvidence(`The read with ${future} of the future`, dated.first, []),
+      exchangeEvidence("Requests of the next read", dated.next.exchanges),
+    );
+}
 
 /** True when a read that finds nothing new keeps the cursor at all: STATE-07 reports when not. */
 async function keepsItsState(lab: Lab, stream: StreamFacts): Promise<boolean> {

@@ -2,13 +2,12 @@
  * A row in front of the place that a state names changes between a crash and the resumed run, and
  * others later than it: behind the place, and the parents of both.
  */
-import { valueAt } from "svc-connectors/host";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
-import type { ProviderChanges, ProviderRow } from "../contract/learned.ts";
+import type { ProviderChanges } from "../contract/learned.ts";
 import type { Observation } from "../contract/observation.ts";
 import type { CursorColumn } from "../derive/rows/cursors.ts";
-import { momentOf, writeLike } from "../derive/rows/moments.ts";
-import { parentListings } from "../derive/rows/parents.ts";
+import { momentOf } from "../derive/rows/moments.ts";
+import { parentListings, touched } from "../derive/rows/parents.ts";
 import {
   compareRows,
   type Difference,
@@ -23,7 +22,6 @@ import {
   readFrom,
   undisturbed,
 } from "../derive/sweeps/reads.ts";
-import { jsonLeaves, withValue } from "../learn/json.ts";
 import {
   type Change,
   canChange,
@@ -87,7 +85,7 @@ async function readChanged(
   const changes: ProviderChanges = {
     rows: (listing, given, requestCount) =>
       parents.has(listing)
-        ? given.map((row) => touched(row, other?.value))
+        ? given.map((row) => touched(row, momentOf(other?.value)?.value))
         : edit(listing, given, requestCount),
   };
   const later = (hours: number) => ({
@@ -108,15 +106,4 @@ async function readChanged(
     return "the reads that come after it fail, or ask for what was not recorded";
   const given = [resumed, next].flatMap(({ messages }) => outputRows(messages, stream));
   return { first, next, state, difference: compareRows(expected, given.filter(isChanged)) };
-}
-
-/** The parent's own newest time goes on with what happens below it. */
-function touched(row: ProviderRow, value: unknown): ProviderRow {
-  const ms = momentOf(value)?.value;
-  const [newest] = [...jsonLeaves(row)]
-    .filter(([, leaf]) => momentOf(leaf)?.kind === "time")
-    .sort(([, one], [, two]) => (momentOf(two)?.value ?? 0) - (momentOf(one)?.value ?? 0));
-  if (ms === undefined || newest === undefined) return row;
-  const [field] = newest;
-  return withValue(row, field, writeLike(valueAt(row, field), ms)) as ProviderRow;
 }

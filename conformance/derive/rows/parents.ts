@@ -7,12 +7,13 @@ import type { Lab, StreamFacts } from "../../contract/lab.ts";
 import type { Listing, ProviderRow } from "../../contract/learned.ts";
 import type { Provider, ProviderRequest } from "../../contract/network.ts";
 import type { Observation } from "../../contract/observation.ts";
-import { jsonLeaves, scalarText } from "../../learn/json.ts";
+import { jsonLeaves, scalarText, withValue } from "../../learn/json.ts";
 import { requestedValues, valuesOfRequest } from "../requests/requested-values.ts";
 import { errorAnswer } from "../sweeps/faults.ts";
 import { listingsOf } from "../sweeps/pages.ts";
 import { undisturbed } from "../sweeps/reads.ts";
 import { cursorColumn, underKey } from "./cursors.ts";
+import { momentOf, writeLike } from "./moments.ts";
 
 export interface ParentListing {
   readonly listing: Listing;
@@ -54,6 +55,21 @@ const fieldsOf = ({ rows }: Listing) =>
 
 export const keyOf = (row: ProviderRow | undefined, field: string): string | undefined =>
   scalarText(valueAt(row, field));
+
+/** The field with the latest time that a parent says of itself; the digits of a key are none. */
+export const newestField = (row: ProviderRow | undefined): string | undefined =>
+  [...jsonLeaves(row ?? {})]
+    .filter(([field, leaf]) => !nameOfKey.test(field) && momentOf(leaf)?.kind === "time")
+    .toSorted(
+      ([, one], [, two]) => (momentOf(two)?.value ?? 0) - (momentOf(one)?.value ?? 0),
+    )[0]?.[0];
+
+/** The parent's own newest time goes on with what happens below it. */
+export function touched(row: ProviderRow, ms: number | undefined): ProviderRow {
+  const field = newestField(row);
+  if (ms === undefined || field === undefined) return row;
+  return withValue(row, field, writeLike(valueAt(row, field), ms)) as ProviderRow;
+}
 
 /** A parent, and the requests about it. */
 export interface AskedParent {
