@@ -3,6 +3,7 @@ import { defineRule } from "../contract/rule.ts";
 import { tryValueTable } from "../derive/database/values.ts";
 import { everyStreamFields } from "../derive/rows/row-fields.ts";
 import { tryStreams } from "../derive/rows/sampled-values.ts";
+import { reportUnseenStreams } from "../derive/rows/splices.ts";
 import { exactNumbers, hugeNumber } from "../derive/rows/values.ts";
 
 const plans = [exactNumbers, hugeNumber];
@@ -24,6 +25,7 @@ export default defineRule({
   async run(lab, report) {
     const sql = lab.database?.sql;
     if (sql) return await tryValueTable(lab, report, sql, sql.values.numbers);
+    await reportUnseenStreams(lab, report);
     await tryStreams(lab, report, await numericStreams(lab), { plans, quick: [exactNumbers] });
   },
 });
