@@ -72,6 +72,7 @@ function together(plans: readonly ValuePlan[]): ValuePlan {
     isForArrays: true,
     count: (field) => planOf(field).count(field),
     caseAt: (field, n, before) => planOf(field).caseAt(field, n, before),
+    largest: (field) => planOf(field).largest?.(field),
     ordinary: (field, n, before) => planOf(field).ordinary(field, n, before),
   };
 }

@@ -69,7 +69,9 @@ export async function tryValues(
   const counts = counted.map(
     (field) => plan.count(field) / Math.max(1, pairsWith(facts, field).length),
   );
-  const rounds = Math.min(mostRounds, Math.ceil(Math.max(0, ...counts)));
+  const own = Math.min(mostRounds, Math.ceil(Math.max(0, ...counts)));
+  // Where few rows take many reads, the largest values get one more, in place of no other.
+  const rounds = plan.largest && own > 1 ? own + 1 : own;
   const tried: ValueTrial[] = [];
   const groups = layersOf(fields).flatMap((layer) =>
     // A row without its key or cursor may end the run: what becomes of the other fields is seen in
@@ -83,7 +85,9 @@ export async function tryValues(
     maxGroups,
   ))
     for (let round = 0; round < rounds; round++)
-      tried.push(await tryRound(lab, facts, plan, group, round));
+      tried.push(
+        await tryRound(lab, facts, plan, group, { number: round, isLast: round === rounds - 1 }),
+      );
   return {
     subjects: tried.flatMap(({ subjects }) => subjects),
     faults: firstOfEach(tried.flatMap(({ faults }) => faults)),
@@ -136,19 +140,27 @@ const firstOfEach = (faults: readonly ValueFault[]) =>
 const pairsWith = ({ pairs }: StreamFields, { pointer, listings }: RowField) =>
   pairs.filter(({ row, listing }) => listings.has(listing) && valueAt(row, pointer) !== undefined);
 
+interface Round {
+  readonly number: number;
+  readonly isLast: boolean;
+}
+
 async function tryRound(
   lab: Lab,
   facts: StreamFields,
   plan: ValuePlan,
   fields: readonly RowField[],
-  round: number,
+  round: Round,
 ): Promise<ValueTrial> {
+  const largest = largestRows(facts, fields, plan, round);
   const splice = await read(
     lab,
     facts,
     fields,
-    (field, n, before) => plan.caseAt(field, n, before),
-    round,
+    (field, n, before, pair) =>
+      (largest.get(field) === pair ? plan.largest?.(field) : undefined) ??
+      plan.caseAt(field, n, before),
+    round.number,
   );
   const { observation, cases } = splice;
   const isCut = isBeyond(observation, facts) || observation.outcome.status !== "succeeded";
@@ -181,7 +193,7 @@ async function tryRound(
     facts,
     fields,
     (field, n, before) => plan.ordinary(field, n, before),
-    round,
+    round.number,
   );
   const opaque = new Set(
     judge(facts, control, { mayBeRefused: false, isImage }).map(({ field }) => field),
@@ -189,6 +201,19 @@ async function tryRound(
   if (isBeyond(control.observation, facts)) return { subjects: [], faults: [] };
   return { subjects, faults: suspicious.filter(({ field }) => !opaque.has(field)) };
 }
+
+/** The row of each field that has the largest value, in the last read: the last one. */
+const largestRows = (
+  facts: StreamFields,
+  fields: readonly RowField[],
+  plan: ValuePlan,
+  { isLast }: Round,
+): ReadonlyMap<RowField, Pair | undefined> =>
+  new Map(
+    plan.largest && isLast
+      ? fields.map((field) => [field, pairsWith(facts, field).at(-1)] as const)
+      : [],
+  );
 
 interface Splice {
   readonly observation: Observation;
@@ -204,7 +229,7 @@ async function read(
   lab: Lab,
   facts: StreamFields,
   fields: readonly RowField[],
-  choose: (field: RowField, n: number, before: unknown) => ValueCase,
+  choose: (field: RowField, n: number, before: unknown, pair: Pair) => ValueCase,
   round: number,
 ): Promise<Splice> {
   const cases: Splice["cases"][number][] = [];
@@ -217,6 +242,7 @@ async function read(
         field,
         index + facts.fields.indexOf(field) + round * pairs.length,
         before,
+        pair,
       );
       cases.push({ field, pair, case: chosen });
       return withValue(row, field.pointer, chosen.value) as ProviderRow;

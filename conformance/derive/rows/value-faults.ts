@@ -43,7 +43,8 @@ function reportFault(report: Reporter, label: string, fault: ValueFault, advice:
     exchangeEvidence(
       "Requests",
       observation.exchanges,
-      ({ answer }) => one.value !== undefined && (answer?.body.includes(one.text) ?? false),
+      ({ answer }) =>
+        one.value !== undefined && (answer?.body.includes(toText(one.value)) ?? false),
     ),
   );
 }
@@ -56,5 +57,11 @@ function becameOf({ kind, given, field, observation: { outcome } }: ValueFault):
   if (kind === "crashed") return `and the run ${outcome.status} in no orderly way (${reason}).`;
   if (kind === "refused")
     return `and the run fails (${reason}), although ${field.name} may have this value.`;
-  return `and ${given === undefined ? "the record has no such field" : `${toText(given)} stands in the record`}.`;
+  return `and ${given === undefined ? "the record has no such field" : `${shortText(given)} stands in the record`}.`;
+}
+
+/** A long value shows its beginning and its length. */
+function shortText(value: unknown): string {
+  const text = toText(value);
+  return text.length > 5_000 ? `${text.slice(0, 40)}… (${text.length} characters)` : text;
 }

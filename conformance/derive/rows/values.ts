@@ -32,6 +32,8 @@ export interface ValuePlan {
   count(field: RowField): number;
   /** `n` counts on past `count`. `before`: what stands there in the recorded row. */
   caseAt(field: RowField, n: number, before: unknown): ValueCase;
+  /** For one row of each field, in place of its case; undefined = there is none. */
+  largest?(field: RowField): ValueCase | undefined;
   /**
    * An everyday value. A field that does not let it through is no plain copy, and is not judged.
    */
@@ -150,6 +152,15 @@ export const texts: ValuePlan = {
   isForArrays: true,
   count: (field) => textsFor(field).length,
   caseAt: (field, n) => textCase(field, nth(textsFor(field), n)),
+  largest(field) {
+    const text = longTexts.find((one) => field.admits(one));
+    return text === undefined
+      ? undefined
+      : {
+          ...textCase(field, text),
+          text: `${toText(text.slice(0, 40))}… (${text.length} characters)`,
+        };
+  },
   // In lower case: a field that folds the case of letters is no plain copy either.
   ordinary: (field, n) => textCase(field, `ordinary ${n + 1}`),
 };
@@ -191,8 +202,15 @@ const exactTexts: readonly string[] = [
   ...momentTexts,
   "null",
   "&amp;lt; <b>%41+%zz</b> \\n {{name}} =1+1",
-  `${"Long text. ".repeat(400)}end`,
 ];
+
+/**
+ * More than 70,000 characters: a cell of a spreadsheet holds 32,767, a column of a database 65,535.
+ * The other for fields whose schema limits them.
+ */
+const longTexts: readonly string[] = [6_400, 400].map(
+  (count) => `${"Long text. ".repeat(count)}end`,
+);
 
 const textsFor = (field: RowField): readonly string[] =>
   isText(field) ? exactTexts.filter((value) => field.admits(value)) : [];
