@@ -8,6 +8,7 @@ testRule(rule, {
     "error-05-break-on-error": /tags, request 2/,
     "error-05-caught-and-empty": /folders, request 1/,
     "error-05-no-word-of-why": /does not say why/,
+    "error-05-not-offered-after-rows": /tags, request 2 answered .*not_offered.*missing/,
     "error-05-unauthorized-skips-the-stream": /answered 401/,
     "retry-07-secondary-limit-skips": /answered 403/,
     "retry-06-page-moves-on": /rows? missing/,

@@ -3,6 +3,7 @@ import { defineRule } from "../contract/rule.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { faultSweep } from "../derive/sweeps/faults.ts";
 import { deniedParents } from "./error-05.denied-parents.ts";
+import { refusedPages } from "./error-05.refused-pages.ts";
 
 export default defineRule({
   id: "ERROR-05",
@@ -43,18 +44,18 @@ export default defineRule({
           messageEvidence("The last messages", observation, [observation.messages.length - 1]),
         );
     }
-    for (const denied of await deniedParents(lab)) {
-      if (typeof denied === "string") {
-        report.untried(denied);
+    for (const refused of [...(await refusedPages(lab)), ...(await deniedParents(lab))]) {
+      if (typeof refused === "string") {
+        report.untried(refused);
         continue;
       }
-      const { name, observation, undisturbed, isDenied } = denied;
+      const { name, observation, undisturbed, isRefused } = refused;
       report.checked(name);
       const loss = quietLoss(lab, observation, undisturbed);
       if (loss !== undefined)
         report.fail(
           `${name}, and the read calls itself successful, with ${loss}. Expected: a failure, or a warning that says what it skipped.`,
-          exchangeEvidence("Requests", observation.exchanges, ({ request }) => isDenied(request)),
+          exchangeEvidence("Requests", observation.exchanges, ({ request }) => isRefused(request)),
         );
     }
   },

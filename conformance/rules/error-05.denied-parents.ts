@@ -12,7 +12,7 @@ export interface DeniedParent {
   readonly name: string;
   readonly undisturbed: Observation;
   readonly observation: Observation;
-  isDenied(request: ProviderRequest): boolean;
+  isRefused(request: ProviderRequest): boolean;
 }
 
 interface Denial {
@@ -44,5 +44,5 @@ async function deny(lab: Lab, { stream, parent, whole }: Denial): Promise<Denied
   const name = `${stream.label}: every request with the id ${denied.key} of ${parent.listing.id} is answered 403`;
   if (observation.exchanges.some(({ unmatched }) => unmatched !== undefined))
     return `${name}, and the read asks for what was not recorded`;
-  return { name, undisturbed: whole, observation, isDenied: denied.isAbout };
+  return { name, undisturbed: whole, observation, isRefused: denied.isAbout };
 }
