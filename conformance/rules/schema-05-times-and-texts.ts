@@ -15,9 +15,10 @@ import {
   twinKeys,
 } from "../derive/rows/values.ts";
 import { chunkedReads, hasFreeText } from "./schema-05.chunks.ts";
+import { emptyItems } from "./schema-05.empty-items.ts";
 import { times } from "./schema-05.timestamps.ts";
 
-const plans = [times, texts, addresses, digitTexts, twinKeys, emptiness, strangeTexts];
+const plans = [times, texts, addresses, digitTexts, twinKeys, emptiness, strangeTexts, emptyItems];
 
 export default defineRule({
   id: "SCHEMA-05",
@@ -39,7 +40,11 @@ export default defineRule({
     if (sql) return await tryValueTable(lab, report, sql, sql.values.texts);
     const streams = await streamsToTry(lab);
     await reportUnseenStreams(lab, report);
-    await tryStreams(lab, report, streams, { plans, quick: [times, texts, addresses, twinKeys] });
+    await tryStreams(lab, report, streams, {
+      plans,
+      quick: [times, texts, addresses, twinKeys],
+      everywhere: [emptyItems],
+    });
     if (!lab.can("faults"))
       return report.untried("answers in pieces: this target has no network of the kit's");
     const [first, ...others] = lab.sample(streams.filter(hasFreeText), 2);

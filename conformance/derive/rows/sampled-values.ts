@@ -12,21 +12,33 @@ import type { ValuePlan } from "./values.ts";
 /** Streams that every plan is tried on. */
 const mostStreams = 6;
 
-/**
- * `quick`: the plans whose values every connector can represent. Streams that the sample leaves out
- * are read once, each field with values of the first of these that has any for it.
- */
+interface StreamPlans {
+  readonly plans: readonly ValuePlan[];
+  /**
+   * Those whose values every connector can represent. Streams that the sample leaves out are read
+   * once, each field with values of the first of these that has any for it.
+   */
+  readonly quick: readonly ValuePlan[];
+  /** Those that few streams have fields for: each such stream is tried with them. */
+  readonly everywhere?: readonly ValuePlan[];
+}
+
 export async function tryStreams(
   lab: Lab,
   report: Reporter,
   streams: readonly StreamFields[],
-  { plans, quick }: { readonly plans: readonly ValuePlan[]; readonly quick: readonly ValuePlan[] },
+  { plans, quick, everywhere = [] }: StreamPlans,
 ): Promise<void> {
   for (const facts of streams) reportUnseenArrays(report, facts);
   const sample = lab.sample(streams, mostStreams);
   for (const facts of sample) for (const plan of plans) await tryPlan(lab, report, facts, plan);
   const others = streams.filter((facts) => !sample.includes(facts));
-  for (const facts of others) await tryPlan(lab, report, facts, together(quick), 1);
+  for (const facts of others) {
+    await tryPlan(lab, report, facts, together(quick), 1);
+    for (const plan of everywhere)
+      if (facts.fields.some((field) => plan.count(field) > 0))
+        await tryPlan(lab, report, facts, plan, 1);
+  }
   const labels = others.map(({ stream }) => stream.label).join(", ");
   if (others.length > 0)
     report.untried(
