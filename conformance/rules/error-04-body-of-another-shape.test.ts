@@ -7,5 +7,9 @@ testRule(rule, {
     "error-04-null-rows": /null for its rows/,
     "error-04-cut-off-json": /cut in half/,
     "error-05-caught-and-empty": /folders: 2 rows missing/,
+    "error-04-list-of-another-shape":
+      /shared .*an object with an error in its place.*1 row missing/,
+    "error-04-empty-list-of-another-shape":
+      /shared .*an object with an error in its place.*this list had left out/,
   },
 });

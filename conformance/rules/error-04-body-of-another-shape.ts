@@ -1,9 +1,10 @@
 import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
-import { defineRule } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { reportNoReads } from "../derive/requests/rate-limits.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
-import { wrongAnswers } from "../derive/sweeps/wrong-answers.ts";
+import { type WrongAnswerRun, wrongAnswers } from "../derive/sweeps/wrong-answers.ts";
+import { wrongLists } from "../derive/sweeps/wrong-lists.ts";
 
 export default defineRule({
   id: "ERROR-04",
@@ -21,16 +22,24 @@ export default defineRule({
   async run(lab, report) {
     const runs = await wrongAnswers(lab);
     if (runs.length === 0) return await reportNoReads(lab, report);
-    for (const { name, place, observation, tries } of runs) {
-      report.checked(name);
-      const loss = quietLoss(lab, observation, place.whole);
-      if (loss !== undefined)
-        report.fail(
-          `${name}: the read calls itself successful, with ${loss}. Expected: a failure.`,
-          exchangeEvidence("Requests", observation.exchanges, (exchange) =>
-            tries.includes(exchange),
-          ),
-        );
-    }
+    for (const run of runs)
+      reportRun(run, quietLoss(lab, run.observation, run.place.whole), report);
+    const lists = await wrongLists(lab);
+    for (const { loss, ...run } of lists.runs) reportRun(run, loss, report);
+    for (const reason of lists.untried) report.untried(reason);
   },
 });
+
+/** `loss`: of a run that calls itself successful. */
+function reportRun(
+  { name, observation, tries }: WrongAnswerRun,
+  loss: string | undefined,
+  report: Reporter,
+): void {
+  report.checked(name);
+  if (loss !== undefined)
+    report.fail(
+      `${name}: the read calls itself successful, with ${loss}. Expected: a failure.`,
+      exchangeEvidence("Requests", observation.exchanges, (exchange) => tries.includes(exchange)),
+    );
+}

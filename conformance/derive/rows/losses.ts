@@ -3,7 +3,7 @@ import { streamLabel } from "svc-connectors/host";
 import type { Lab } from "../../contract/lab.ts";
 import { errorClasses, type Observation } from "../../contract/observation.ts";
 import type { Recording } from "../../contract/recording.ts";
-import { compareRows, describeDifference, outputRows } from "./rows.ts";
+import { compareRows, type Difference, describeDifference, isSame, outputRows } from "./rows.ts";
 
 /** The run of a recording's command when nothing goes wrong. */
 export const undisturbed = (lab: Lab, recording: Recording): Promise<Observation> =>
@@ -14,28 +14,47 @@ export const undisturbed = (lab: Lab, recording: Recording): Promise<Observation
  * undefined when it gave all of them, failed, or reported what it left out: a warning that names a
  * class or code of error and how many.
  */
-export function quietLoss(
+export const quietLoss = (
   lab: Lab,
   observation: Observation,
   whole: Observation,
+): string | undefined =>
+  lossOf(lab, observation, whole, ({ missing, changed }) => ({ missing, changed, extra: [] }));
+
+/** As {@link quietLoss}, of whole rows: a value may have become another one. */
+export const quietlyMissing = (
+  lab: Lab,
+  observation: Observation,
+  whole: Observation,
+): string | undefined =>
+  lossOf(lab, observation, whole, ({ missing, extra }) =>
+    missing.length > extra.length ? { missing, changed: [], extra: [] } : nothing,
+  );
+
+const nothing: Difference = { missing: [], changed: [], extra: [] };
+
+function lossOf(
+  lab: Lab,
+  observation: Observation,
+  whole: Observation,
+  lostOf: (difference: Difference) => Difference,
 ): string | undefined {
-  const { command, outcome } = observation;
-  if (command.verb !== "read" || outcome.status !== "succeeded" || reportsSkip(observation, whole))
-    return undefined;
+  const { command } = observation;
+  if (command.verb !== "read" || !isQuietSuccess(observation, whole)) return undefined;
   const losses = command.catalog.streams.flatMap(({ stream }) => {
     const facts = lab.streams.find(({ label }) => label === streamLabel(stream));
     if (!facts) return [];
-    const difference = compareRows(
-      outputRows(whole.messages, facts),
-      outputRows(observation.messages, facts),
+    const lost = lostOf(
+      compareRows(outputRows(whole.messages, facts), outputRows(observation.messages, facts)),
     );
-    const { missing, changed } = difference;
-    return missing.length + changed.length === 0
-      ? []
-      : [`${facts.label}: ${describeDifference({ missing, changed, extra: [] })}`];
+    return isSame(lost) ? [] : [`${facts.label}: ${describeDifference(lost)}`];
   });
   return losses.length === 0 ? undefined : losses.join("; ");
 }
+
+/** True when a run calls itself successful and reports nothing that it left out. */
+export const isQuietSuccess = (observation: Observation, whole: Observation): boolean =>
+  observation.outcome.status === "succeeded" && !reportsSkip(observation, whole);
 
 const countForm =
   /\bcount\W{1,3}[1-9]\d*|\b[1-9]\d* [a-z ]{0,30}(?:skipped|left out|omitted|not read)|(?:skipped|left out|omitted|not read)\W{1,3}[1-9]\d*\b/i;
