@@ -1,12 +1,13 @@
 import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
-import { defineRule } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { ownErrors } from "../derive/requests/own-errors.ts";
 import { reportNoReads } from "../derive/requests/rate-limits.ts";
 import { halfAnswers } from "../derive/rows/half-answers.ts";
 import { keyedAnswers } from "../derive/rows/keyed-answers.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { errorAnswers } from "../derive/sweeps/error-answers.ts";
+import { errorMembers } from "../derive/sweeps/error-members.ts";
 
 export default defineRule({
   id: "ERROR-03",
@@ -22,6 +23,7 @@ export default defineRule({
   notApplicable: (lab: Lab) =>
     lab.egress === "http" ? undefined : "this connector speaks to a database",
   async run(lab, report) {
+    await tryChecks(lab, report);
     const runs = await errorAnswers(lab);
     if (runs.length === 0) return await reportNoReads(lab, report);
     const own = ownErrors(lab);
@@ -47,3 +49,16 @@ export default defineRule({
     }
   },
 });
+
+/** An answer of check says that something failed, beside all that it says at other times. */
+async function tryChecks(lab: Lab, report: Reporter): Promise<void> {
+  for (const { name, command, provider, isAnsweredBy } of await errorMembers(lab)) {
+    report.checked(name);
+    const { outcome, exchanges } = await lab.run(command, { provider });
+    if (outcome.status === "succeeded")
+      report.fail(
+        `${name}: check succeeded. Expected: a failure.`,
+        exchangeEvidence("Requests", exchanges, isAnsweredBy),
+      );
+  }
+}

@@ -7,5 +7,7 @@ testRule(rule, {
     "leak-07-body-as-message": /answered \d+" holds text/,
     "leak-07-reason-of-the-provider":
       /"folders, request 1 and all after it answered 4\d\d" holds text/,
+    "leak-07-error-inside-of-check":
+      /"check, an error of an unknown code in \/login\/error of .*" holds text/,
   },
 });

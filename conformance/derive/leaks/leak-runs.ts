@@ -14,6 +14,7 @@ import type { Answer, Provider } from "../../contract/network.ts";
 import type { Command, Observation } from "../../contract/observation.ts";
 import type { Recording } from "../../contract/recording.ts";
 import { ownStatements, talkativeDatabaseErrors } from "../database/faults.ts";
+import { errorMembers } from "../sweeps/error-members.ts";
 import {
   awkwardSecrets,
   type SecretVariant,
@@ -68,6 +69,7 @@ export function leakRuns(lab: Lab): Promise<readonly LeakRun[]> {
     for (const planned of [
       ...plainRuns(lab, chosen),
       ...errorRuns(lab),
+      ...(await checkErrorRuns(lab)),
       ...configRuns(lab),
       ...disturbedRuns(lab, chosen),
     ])
@@ -201,6 +203,15 @@ function errorRuns(lab: Lab): readonly Planned[] {
   );
   return [...talkative, ...cut];
 }
+
+/** check is told of an error in the midst of a good answer. */
+const checkErrorRuns = async (lab: Lab): Promise<readonly Planned[]> =>
+  (await errorMembers(lab)).map(({ name, command, provider }) => ({
+    name,
+    kind: "error",
+    command,
+    runOptions: { provider },
+  }));
 
 function failingFrom(lab: Lab, at: number, answer: () => Answer): Provider {
   const truth = lab.learned.provider();

@@ -127,12 +127,7 @@ export function talkativeError(lab: Lab, { status, form }: ErrorAnswerKind): Ans
       headers,
       `Error: ${value}\n    at handle_${value} (/srv/api/handler.js:12:7)\n`,
     );
-  const own =
-    lab.answers?.answers[String(status)]?.body ??
-    lab.recordings
-      .flatMap(({ interactions }) => interactions)
-      .find(({ response }) => status >= 400 && response.status === status)?.response.body;
-  const body = parsedObject(own) ?? {
+  const body = ownErrorBody(lab, status) ?? {
     error: { code: "error", message: "The request failed." },
     errors: [{ message: "The request failed." }],
   };
@@ -142,6 +137,39 @@ export function talkativeError(lab: Lab, { status, form }: ErrorAnswerKind): Ans
     session_token: issuedValue(plants, "session_token"),
   };
   return answerOf(status, "application/json", headers, JSON.stringify(echoed));
+}
+
+/** The body of a recorded error answer of this status. */
+function ownErrorBody(lab: Lab, status: number): JsonObject | undefined {
+  const own =
+    lab.answers?.answers[String(status)]?.body ??
+    lab.recordings
+      .flatMap(({ interactions }) => interactions)
+      .find(({ response }) => status >= 400 && response.status === status)?.response.body;
+  return parsedObject(own);
+}
+
+/** A code of an error that no connector can know. */
+const unknownCode = "UNLISTED_CONDITION";
+
+/**
+ * An error inside an answer, of an unknown code and with the canary in its texts: under the names
+ * that this provider's own error answers have, and the usual ones.
+ */
+export function plantedError(lab: Lab): JsonObject {
+  const { value } = plantsOf(lab).payload;
+  const text = `Something failed. ${value}`;
+  const bodies = [400, 401, 403].map((status) => ownErrorBody(lab, status));
+  const own: JsonObject = bodies.find((body) => body !== undefined) ?? {};
+  const texts = Object.entries(isJsonObject(own.error) ? own.error : own).flatMap(
+    ([name, given]) =>
+      typeof given === "string" ? [[name, isCode(given) ? unknownCode : text] as const] : [],
+  );
+  return {
+    ...{ type: unknownCode, code: unknownCode, error_code: unknownCode },
+    ...{ message: text, error_message: text, description: text, detail: text },
+    ...Object.fromEntries(texts),
+  };
 }
 
 const answerOf = (
@@ -164,11 +192,12 @@ function parsedObject(text: string | undefined): JsonObject | undefined {
   }
 }
 
-/**
- * The value with every text in it changed, save short codes that a client tells errors apart by.
- */
+/** Short codes that a client tells errors apart by. */
+const isCode = (text: string) => /^[\w.:-]{0,40}$/.test(text);
+
+/** The value with every text in it changed, save codes. */
 export function everyText(value: JsonValue, change: (text: string) => string): JsonValue {
-  if (typeof value === "string") return /^[\w.:-]{0,40}$/.test(value) ? value : change(value);
+  if (typeof value === "string") return isCode(value) ? value : change(value);
   if (Array.isArray(value)) return value.map((part) => everyText(part, change));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
