@@ -6,6 +6,8 @@ import rule from "./state-05-state-only-moves-on.ts";
 testRule(rule, {
   good: ["one-window-until-now"],
   defects: {
+    "state-05-undated-row-left-out-of-all-reads":
+      /without a cursor value comes last, in a full refresh: .*1 row is missing/,
     "state-05-undated-page-ends-the-read":
       /a page of rows without a cursor value comes first: .*rows missing/,
     "state-05-pinned-row-ends-a-resumed-read":

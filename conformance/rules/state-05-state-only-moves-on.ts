@@ -11,6 +11,7 @@ import {
   type OutputRow,
   outputRows,
 } from "../derive/rows/rows.ts";
+import { missingText } from "../derive/sweeps/pages.ts";
 import {
   finalState,
   incrementalStreams,
@@ -23,6 +24,7 @@ import {
 } from "../derive/sweeps/reads.ts";
 import { regressions } from "../derive/sweeps/states.ts";
 import { type Arrival, arrivals, describeArrivals } from "./state-05.arrivals.ts";
+import { undatedInFull } from "./state-05.full-refreshes.ts";
 import { newRowCount, newsClockShiftMs, withNews, withOrdinary } from "./state-05.odd-rows.ts";
 
 export default defineRule({
@@ -130,6 +132,18 @@ export default defineRule({
           report.fail(
             `${subject}: the state ${isResumed ? "moves back" : "falls short of what was read"}: ${found.join(", ")} (from ${stateText(reached)} to ${stateText(now)}).`,
             messageEvidence("The read", observation, []),
+          );
+      }
+      for (const read of await undatedInFull(lab, column)) {
+        if (typeof read === "string") {
+          report.untried(`${stream.label}: ${read}`);
+          continue;
+        }
+        report.checked(`${stream.label}: ${read.name}`);
+        if (read.missing.length > 0)
+          report.fail(
+            `${stream.label}: ${read.name}: the read succeeds, but ${missingText(read.missing)}.`,
+            messageEvidence("The read", read.observation, []),
           );
       }
       const notCompared = [
