@@ -11,6 +11,8 @@ import {
   withOddRows,
 } from "./state-05.odd-rows.ts";
 
+const dayMs = 86_400_000;
+
 export interface Arrival {
   readonly name: string;
   readonly row: string;
@@ -38,10 +40,10 @@ export function arrivals(column: CursorColumn, canHaveNews: boolean): Arrival[] 
   const oldest = rows
     .map((row) => cursorOf(row, column))
     .findLast((value) => momentOf(value) !== undefined);
-  const older = writeLike(
-    oldest,
-    (momentOf(oldest)?.value ?? 0) - (momentOf(oldest)?.kind === "time" ? 86_400_000 : 1),
-  );
+  const { kind, value } = momentOf(oldest) ?? { kind: "number", value: 0 };
+  const older = writeLike(oldest, value - (kind === "time" ? dayMs : 1));
+  // Older than what a connector looks back.
+  const ancient = writeLike(oldest, value - (kind === "time" ? 10 * 365 * dayMs : 1));
   // So many have a page of their own wherever they stand.
   const pageful = 2 * column.listing.pageSize - 1;
   // Where the connector asked for an order, the provider keeps it.
@@ -80,6 +82,10 @@ export function arrivals(column: CursorColumn, canHaveNews: boolean): Arrival[] 
     arrival("a row of an unknown kind", "of an unknown kind", "between", true),
     // As a row that is pinned: the end is not where it stands.
     ...(asksForOrder(column) ? [] : [arrival("an older row", { cursor: older }, "between", true)]),
+    // Others stand behind it on its page.
+    ...(asksForOrder(column) || column.listing.pageSize < 2
+      ? []
+      : [arrival("a row that is years older", { cursor: ancient }, "first", true)]),
   ];
   const pages = [false, true].flatMap((isResumed) =>
     (["first", isResumed && canHaveNews ? "between" : "middle"] as const).map((place) =>
