@@ -1,11 +1,27 @@
-/** A parent that may not be read any more: all that is asked about it is refused, for good. */
+/**
+ * A parent that may not be read any more: all that is asked about it is refused, for good. And one
+ * that is there, while what lies below it is not found.
+ */
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { mostAsked, type ParentListing, parentListings, refusing } from "../derive/rows/parents.ts";
+import {
+  isOfParentAlone,
+  mostAsked,
+  mostAskedLater,
+  type ParentListing,
+  parentListings,
+  refusing,
+  refusingBelow,
+} from "../derive/rows/parents.ts";
 import { readFrom, undisturbed } from "../derive/sweeps/reads.ts";
 
 const sampledParents = 16;
+/** Parents below which nothing is found, by the status that says so. */
+const sampledBelow = [
+  { status: 404, most: 40 },
+  { status: 410, most: 4 },
+];
 
 export interface DeniedParent {
   /** "notes: every request with the id f1 of GET /v1/folders is answered 403". */
@@ -32,6 +48,9 @@ export async function deniedParents(lab: Lab): Promise<readonly (DeniedParent | 
   }
   const runs: (DeniedParent | string)[] = [];
   for (const denial of lab.sample(denials, sampledParents)) runs.push(await deny(lab, denial));
+  for (const { status, most } of sampledBelow)
+    for (const denial of lab.sample(denials, most))
+      runs.push(...(await denyBelow(lab, denial, status)));
   return runs;
 }
 
@@ -45,4 +64,31 @@ async function deny(lab: Lab, { stream, parent, whole }: Denial): Promise<Denied
   if (observation.exchanges.some(({ unmatched }) => unmatched !== undefined))
     return `${name}, and the read asks for what was not recorded`;
   return { name, undisturbed: whole, observation, isRefused: denied.isAbout };
+}
+
+/**
+ * Not of the first parent: that nothing is found there may mean that the provider has no such rows
+ * at all. Nothing is known of a connector that does not ask whether the parent is there: a thing
+ * that is twice not found may count as gone.
+ */
+async function denyBelow(
+  lab: Lab,
+  { stream, parent, whole }: Denial,
+  status: number,
+): Promise<readonly DeniedParent[]> {
+  const denied = mostAskedLater(lab, parent, whole);
+  if (!denied) return [];
+  const observation = await readFrom(lab, stream, undefined, {
+    provider: refusingBelow(lab, parent, denied, status),
+  });
+  const { exchanges } = observation;
+  const isSeen = exchanges.some(
+    ({ request, answer }) =>
+      denied.isAbout(request) && isOfParentAlone(denied, request) && answer?.status === 200,
+  );
+  if (!isSeen || exchanges.some(({ unmatched }) => unmatched !== undefined)) return [];
+  const name = `${stream.label}: the id ${denied.key} of ${parent.listing.id} is there, and every request for what lies below it is answered ${status}`;
+  const isRefused = (request: ProviderRequest) =>
+    denied.isAbout(request) && !isOfParentAlone(denied, request);
+  return [{ name, undisturbed: whole, observation, isRefused }];
 }

@@ -5,10 +5,10 @@
 import { valueAt } from "svc-connectors/host";
 import type { Lab, StreamFacts } from "../../contract/lab.ts";
 import type { Listing, ProviderRow } from "../../contract/learned.ts";
-import type { Provider, ProviderRequest } from "../../contract/network.ts";
+import type { Answer, Provider, ProviderRequest } from "../../contract/network.ts";
 import type { Observation } from "../../contract/observation.ts";
-import { jsonLeaves, scalarText, withValue } from "../../learn/json.ts";
-import { requestedValues, valuesOfRequest } from "../requests/requested-values.ts";
+import { jsonLeaves, scalarText, toText, withValue } from "../../learn/json.ts";
+import { decodedSegment, requestedValues, valuesOfRequest } from "../requests/requested-values.ts";
 import { errorAnswer } from "../sweeps/faults.ts";
 import { listingsOf } from "../sweeps/pages.ts";
 import { undisturbed } from "../sweeps/reads.ts";
@@ -74,18 +74,39 @@ export function touched(row: ProviderRow, ms: number | undefined): ProviderRow {
 /** A parent, and the requests about it. */
 export interface AskedParent {
   readonly key: string;
+  readonly row: ProviderRow;
   /** Bytes that the read got about it. */
   readonly size: number;
   isAbout(request: ProviderRequest): boolean;
 }
 
 /** The parent about which a read got most. */
-export function mostAsked(
+export const mostAsked = (
+  lab: Lab,
+  parent: ParentListing,
+  whole: Observation,
+): AskedParent | undefined => largest(askedParents(lab, parent, whole));
+
+/** The parent about which a read got most, but for the one about which it asked first. */
+export function mostAskedLater(
+  lab: Lab,
+  parent: ParentListing,
+  whole: Observation,
+): AskedParent | undefined {
+  const asked = askedParents(lab, parent, whole);
+  const first = whole.exchanges.find(({ request }) => asked.some((one) => one.isAbout(request)));
+  return first && largest(asked.filter(({ isAbout }) => !isAbout(first.request)));
+}
+
+const largest = (parents: readonly AskedParent[]) =>
+  parents.toSorted((one, other) => other.size - one.size)[0];
+
+function askedParents(
   lab: Lab,
   { listing, keyField }: ParentListing,
   { exchanges }: Observation,
-): AskedParent | undefined {
-  const asked = listing.rows.flatMap((row): AskedParent[] => {
+): readonly AskedParent[] {
+  return listing.rows.flatMap((row): AskedParent[] => {
     const key = keyOf(row, keyField);
     if (key === undefined) return [];
     const isAbout = (request: ProviderRequest) =>
@@ -93,10 +114,13 @@ export function mostAsked(
     const size = exchanges
       .filter(({ request }) => isAbout(request))
       .reduce((sum, { answer }) => sum + (answer?.body.length ?? 0), 0);
-    return size > 0 ? [{ key, size, isAbout }] : [];
+    return size > 0 ? [{ key, row, size, isAbout }] : [];
   });
-  return asked.toSorted((one, other) => other.size - one.size)[0];
 }
+
+/** The request asks for the parent itself, not for what lies below it. */
+export const isOfParentAlone = ({ key }: AskedParent, { url }: ProviderRequest): boolean =>
+  decodedSegment(url.pathname.split("/").at(-1) ?? "") === key;
 
 /** Refuses every request about the parent, also for what was never recorded, as its own row. */
 export function refusing(lab: Lab, { isAbout }: AskedParent, status: number): Provider {
@@ -104,6 +128,35 @@ export function refusing(lab: Lab, { isAbout }: AskedParent, status: number): Pr
   return {
     answer: (request) => (isAbout(request) ? errorAnswer(lab, status) : provider.answer(request)),
     unused: () => provider.unused(),
+  };
+}
+
+/**
+ * Refuses every request for what lies below the parent, while its own address gives its row, in the
+ * form of its listing where it was not recorded.
+ */
+export function refusingBelow(
+  lab: Lab,
+  { listing }: ParentListing,
+  parent: AskedParent,
+  status: number,
+): Provider {
+  const refusal = refusing(lab, parent, status);
+  const truth = lab.learned.provider();
+  const pointer = "rows" in listing.paging ? listing.paging.rows : "";
+  const row = pointer === "" ? parent.row : withValue({}, pointer, parent.row);
+  const found: Answer = {
+    status: 200,
+    headers: { "content-type": "application/json" },
+    body: Buffer.from(toText(row)),
+  };
+  return {
+    answer(request) {
+      if (!isOfParentAlone(parent, request)) return refusal.answer(request);
+      const answer = truth.answer(request);
+      return "unmatched" in answer ? found : answer;
+    },
+    unused: () => truth.unused(),
   };
 }
 
