@@ -1,7 +1,7 @@
 /** Recorded interactions with the request's parameters and the answer as a JSON tree. */
-import { parseExact } from "svc-connectors";
 import type { Answer } from "../contract/network.ts";
 import type { Interaction, RecordedRequest, Recording } from "../contract/recording.ts";
+import { readJson } from "./json.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 
 export interface RecordedExchange {
@@ -50,16 +50,8 @@ function readExchange(
       body,
       from: `${recording.name}#${index + 1}`,
     },
-    tree: response.body === undefined ? undefined : readTree(response.body),
+    tree: response.body === undefined ? undefined : readJson(response.body),
   };
-}
-
-function readTree(text: string): unknown {
-  try {
-    return parseExact(text);
-  } catch {
-    return undefined;
-  }
 }
 
 export const isSuccess = ({ answer }: RecordedExchange) =>

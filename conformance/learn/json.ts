@@ -1,8 +1,17 @@
 /**
  * Exact JSON trees: reading and changing them by JSON pointer, and writing them without rounding.
  */
-import { rawJson } from "svc-connectors";
+import { parseExact, rawJson } from "svc-connectors";
 import { isPlainObject, parsePointer, toPointer } from "svc-connectors/host";
+
+/** The document of a text; undefined where it is none. */
+export function readJson(text: string): unknown {
+  try {
+    return parseExact(text);
+  } catch {
+    return undefined;
+  }
+}
 
 /** Whether `JSON.rawJSON` made it: a number that no double holds. */
 const isRaw = (value: object): value is { readonly rawJSON: string } =>

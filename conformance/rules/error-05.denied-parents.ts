@@ -15,6 +15,7 @@ import {
   refusingBelow,
 } from "../derive/rows/parents.ts";
 import { readFrom, undisturbed } from "../derive/sweeps/reads.ts";
+import type { RefusedRead } from "./error-05.refused-pages.ts";
 
 const sampledParents = 16;
 /** Parents below which nothing is found, by the status that says so. */
@@ -23,14 +24,6 @@ const sampledBelow = [
   { status: 410, most: 4 },
 ];
 
-export interface DeniedParent {
-  /** "notes: every request with the id f1 of GET /v1/folders is answered 403". */
-  readonly name: string;
-  readonly undisturbed: Observation;
-  readonly observation: Observation;
-  isRefused(request: ProviderRequest): boolean;
-}
-
 interface Denial {
   readonly stream: StreamFacts;
   readonly parent: ParentListing;
@@ -38,7 +31,7 @@ interface Denial {
 }
 
 /** Of each listing of parents the one with most below it; the others are answered as ever. */
-export async function deniedParents(lab: Lab): Promise<readonly (DeniedParent | string)[]> {
+export async function deniedParents(lab: Lab): Promise<readonly (RefusedRead | string)[]> {
   if (lab.database) return [];
   const denials: Denial[] = [];
   for (const stream of lab.streams.filter(({ recording }) => recording)) {
@@ -46,15 +39,15 @@ export async function deniedParents(lab: Lab): Promise<readonly (DeniedParent | 
     if (whole.outcome.status !== "succeeded") continue;
     for (const parent of await parentListings(lab, stream)) denials.push({ stream, parent, whole });
   }
-  const runs: (DeniedParent | string)[] = [];
+  const runs: (RefusedRead | string)[] = [];
   for (const denial of lab.sample(denials, sampledParents)) runs.push(await deny(lab, denial));
   for (const { status, most } of sampledBelow)
     for (const denial of lab.sample(denials, most))
       runs.push(...(await denyBelow(lab, denial, status)));
-  return runs;
+  return [...new Set(runs)];
 }
 
-async function deny(lab: Lab, { stream, parent, whole }: Denial): Promise<DeniedParent | string> {
+async function deny(lab: Lab, { stream, parent, whole }: Denial): Promise<RefusedRead | string> {
   const denied = mostAsked(lab, parent, whole);
   if (!denied) return `${stream.label}: no answer about a row of ${parent.listing.id} has a body`;
   const observation = await readFrom(lab, stream, undefined, {
@@ -75,7 +68,7 @@ async function denyBelow(
   lab: Lab,
   { stream, parent, whole }: Denial,
   status: number,
-): Promise<readonly DeniedParent[]> {
+): Promise<readonly (RefusedRead | string)[]> {
   const denied = mostAskedLater(lab, parent, whole);
   if (!denied) return [];
   const observation = await readFrom(lab, stream, undefined, {
@@ -86,7 +79,10 @@ async function denyBelow(
     ({ request, answer }) =>
       denied.isAbout(request) && isOfParentAlone(denied, request) && answer?.status === 200,
   );
-  if (!isSeen || exchanges.some(({ unmatched }) => unmatched !== undefined)) return [];
+  const below = `${stream.label}: a row of ${parent.listing.id} is there, and nothing is found below it`;
+  if (!isSeen) return [`${below}: the read does not ask for such a row`];
+  if (exchanges.some(({ unmatched }) => unmatched !== undefined))
+    return [`${below}: the read asks for what was not recorded`];
   const name = `${stream.label}: the id ${denied.key} of ${parent.listing.id} is there, and every request for what lies below it is answered ${status}`;
   const isRefused = (request: ProviderRequest) =>
     denied.isAbout(request) && !isOfParentAlone(denied, request);

@@ -23,8 +23,8 @@ const sampledPairs = 8;
 /** Of a page below a parent it may be true: the parent was deleted meanwhile. */
 const notFound = "RESOURCE_NOT_FOUND";
 
-export interface RefusedPage {
-  /** "notes, request 2 answered 400 with {…} for good". */
+export interface RefusedRead {
+  /** "notes, request 2 answered 400 with {…} for good", "notes: every request with the id f1 …". */
   readonly name: string;
   readonly undisturbed: Observation;
   readonly observation: Observation;
@@ -43,7 +43,7 @@ interface Refusal {
 }
 
 /** Each error on one page or another; the reasons where there is no error or no page. */
-export async function refusedPages(lab: Lab): Promise<readonly (RefusedPage | string)[]> {
+export async function refusedPages(lab: Lab): Promise<readonly (RefusedRead | string)[]> {
   if (lab.egress !== "http") return [];
   const errors = declaredErrors(lab);
   if (errors.length === 0)
@@ -61,7 +61,7 @@ export async function refusedPages(lab: Lab): Promise<readonly (RefusedPage | st
     ...lab.sample([...first], sampledErrors),
     ...lab.sample([...further], sampledPairs),
   ];
-  const runs: RefusedPage[] = [];
+  const runs: RefusedRead[] = [];
   for (const refusal of chosen) runs.push(await refusePage(lab, refusal));
   return runs;
 }
@@ -100,7 +100,7 @@ function hasRows({ paging }: Listing, exchange: Exchange): boolean {
 }
 
 /** That page is refused, whenever it is asked for; the others are answered as ever. */
-async function refusePage(lab: Lab, { place, error }: Refusal): Promise<RefusedPage> {
+async function refusePage(lab: Lab, { place, error }: Refusal): Promise<RefusedRead> {
   const key = requestKey(place.exchange.request);
   const isRefused = (request: ProviderRequest) => requestKey(request) === key;
   const truth = lab.learned.provider();

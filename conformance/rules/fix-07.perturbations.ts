@@ -2,12 +2,12 @@
  * Fixture perturbation: one value of the recorded answers is another one, wherever it stands, and
  * the output has to show it.
  */
-import { parseExact, rawJson } from "svc-connectors";
+import { rawJson } from "svc-connectors";
 import { isPlainObject } from "svc-connectors/host";
 import type { Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { nameOf, scalarText, toText } from "../learn/json.ts";
+import { nameOf, readJson, scalarText, toText } from "../learn/json.ts";
 
 export interface Perturbation {
   /** Property of the records that has the value. */
@@ -56,7 +56,7 @@ export function perturbations(
 /** The answer with the other value in each place. */
 export function perturb(answer: Answer, { from, to }: Perturbation): Answer {
   const body = answer.body.toString("utf8");
-  const tree = parse(body);
+  const tree = readJson(body);
   if (tree === undefined)
     return body.includes(from)
       ? { ...answer, body: Buffer.from(body.replaceAll(from, () => to)) }
@@ -111,7 +111,7 @@ function leavesIn({ body }: Answer): Leaf[] {
       for (const [own, part] of Object.entries(value)) visit(part, nameOf(`/${own}`));
   };
   const text = body.toString("utf8");
-  const tree = parse(text);
+  const tree = readJson(text);
   if (tree !== undefined) visit(tree, "");
   // Text of another kind, such as CSV: its words are values without names.
   else
@@ -133,14 +133,6 @@ function replaced(value: unknown, from: string, to: string): unknown {
         Object.entries(value).map(([name, part]) => [name, replaced(part, from, to)]),
       )
     : value;
-}
-
-function parse(text: string): unknown {
-  try {
-    return parseExact(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const decoded = (url: string) => decodeURIComponent(url.replaceAll(/%(?![0-9a-f]{2})/gi, "%25"));

@@ -2,7 +2,12 @@ import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { describeDifference } from "../derive/rows/rows.ts";
 import { missingText } from "../derive/sweeps/pages.ts";
-import { incrementalStreams, resumableStreams, stateText } from "../derive/sweeps/reads.ts";
+import {
+  incrementalStreams,
+  reportUntried,
+  resumableStreams,
+  stateText,
+} from "../derive/sweeps/reads.ts";
 import { reportNewParent } from "./state-14.new-parent-report.ts";
 import { readNewParent } from "./state-14.new-parents.ts";
 import { resumedReads } from "./state-15.changes-between.ts";
@@ -32,7 +37,14 @@ export default defineRule({
       if (read !== undefined) reportNewParent(report, stream, read);
       for (const changed of await readChangesInFront(lab, stream)) reportChange(report, changed);
     }
-    for (const { name, first, resumed, state, isWhole, missing } of await resumedReads(lab)) {
+    const reads = await resumedReads(lab);
+    reportUntried(
+      lab,
+      report,
+      reads.map(({ stream }) => stream),
+      "it is not in the sample, or no read writes a state in the midst of a listing whose rows are known by their keys",
+    );
+    for (const { name, first, resumed, state, isWhole, missing } of reads) {
       if (isWhole) report.checked(name);
       else report.untried(`${name}: the resumed read fails`);
       if (missing.length > 0)

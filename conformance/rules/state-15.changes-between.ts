@@ -11,6 +11,7 @@ import { cutOff, finalState, isBeyondRecordings, readFrom } from "../derive/swee
 import { type Changing, type Course, courses } from "./state-15.courses.ts";
 
 export interface ResumedRead {
+  readonly stream: StreamFacts;
   /** "notes, cut off after message 5: the row at its place is deleted". */
   readonly name: string;
   readonly first: Observation;
@@ -152,7 +153,7 @@ async function resume(lab: Lab, plan: Plan): Promise<ResumedRead | undefined> {
   const name = `${course.name}, cut off after message ${after}: meanwhile ${change.name} in ${changing.listing.id}`;
   // A read that fails loses nothing; a place that is gone may be one that it cannot go on from.
   const isWhole = resumed.outcome.status === "succeeded";
-  const found = { name, first, resumed, state, isWhole, missing: [] };
+  const found = { stream, name, first, resumed, state, isWhole, missing: [] };
   if (!isWhole) return found;
   const before = outputRows(whole.messages, stream);
   if (compareRows(before, given).missing.length === 0) return found;

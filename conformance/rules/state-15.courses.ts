@@ -7,7 +7,7 @@ import type { Listing, ProviderChanges, ProviderRow } from "../contract/learned.
 import type { Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { type CursorColumn, cursorColumn, keyFieldsOf } from "../derive/rows/cursors.ts";
-import { parentListings } from "../derive/rows/parents.ts";
+import { type ParentListing, parentListings } from "../derive/rows/parents.ts";
 import { outputRows, statesOf } from "../derive/rows/rows.ts";
 import { listingsOf } from "../derive/sweeps/pages.ts";
 import {
@@ -48,20 +48,21 @@ const smallPage = 1;
 /** Of streams that can be resumed; those whose recorded reads write no state are read at length. */
 export async function courses(lab: Lab): Promise<readonly Course[]> {
   const recorded: [StreamFacts, readonly Changing[]][] = [];
-  const short: CursorColumn[] = [];
+  const short: [CursorColumn, keyField: string][] = [];
   for (const stream of resumableStreams(lab)) {
     const states = statesOf(await undisturbed(lab, stream), stream.label);
     const listings = states.length > 1 ? await changingListings(lab, stream) : [];
     const column = listings.length > 0 ? undefined : await cursorColumn(lab, stream);
     if (listings.length > 0) recorded.push([stream, listings]);
-    if (column && column.keyFields.length > 0 && column.listing.paging.style !== "single")
-      short.push(column);
+    const [keyField] = column?.keyFields ?? [];
+    if (column && keyField !== undefined && column.listing.paging.style !== "single")
+      short.push([column, keyField]);
   }
   const found: (Course | undefined)[] = [];
   for (const [stream, listings] of lab.sample(recorded, sampledStreams))
     found.push(await recordedCourse(lab, stream, listings));
-  for (const column of lab.sample(short, sampledLongReads))
-    found.push(await longCourse(lab, column));
+  for (const [column, keyField] of lab.sample(short, sampledLongReads))
+    found.push(await longCourse(lab, column, keyField));
   return found.flatMap((course) => course ?? []);
 }
 
@@ -86,19 +87,22 @@ async function recordedCourse(
 }
 
 /** Undefined where so many pages cannot be read. */
-async function longCourse(lab: Lab, column: CursorColumn): Promise<Course | undefined> {
+async function longCourse(
+  lab: Lab,
+  column: CursorColumn,
+  keyField: string,
+): Promise<Course | undefined> {
   const long = await readLong(lab, column, false);
   if (!long) return undefined;
   const { listing, stream } = column;
   const { whole, rows, provider } = long;
-  const own = column.keyFields.slice(0, 1).map((keyField) => ({ listing, rows, keyField }));
   const cuts = cutsOf(whole, stream);
   return {
     ...{ stream, whole, provider },
     name: `${stream.label}, ${pagesRead} pages`,
     listings: [
-      ...(await parentsOf(lab, stream)),
-      ...own.map((one) => ({ ...one, isParent: false })),
+      ...firstOf(await parentListings(lab, stream)),
+      { listing, rows, keyField, isParent: false },
     ],
     cuts: cuts.slice(cuts.length >> 1).slice(0, 1),
   };
@@ -118,10 +122,8 @@ const pagesFor =
       ? smallPage
       : undefined;
 
-async function parentsOf(lab: Lab, stream: StreamFacts): Promise<readonly Changing[]> {
-  const parents = await parentListings(lab, stream);
-  return parents.slice(0, 1).map((one) => ({ ...one, rows: one.listing.rows, isParent: true }));
-}
+const firstOf = (parents: readonly ParentListing[]): readonly Changing[] =>
+  parents.slice(0, 1).map((one) => ({ ...one, rows: one.listing.rows, isParent: true }));
 
 async function changingListings(lab: Lab, stream: StreamFacts): Promise<readonly Changing[]> {
   const whole = await undisturbed(lab, stream);
@@ -140,5 +142,5 @@ async function changingListings(lab: Lab, stream: StreamFacts): Promise<readonly
         .slice(0, 1)
         .map((keyField) => ({ listing, rows: listing.rows, keyField, isParent: false })),
     );
-  return [...(await parentsOf(lab, stream)), ...own];
+  return [...firstOf(parents), ...own];
 }

@@ -2,12 +2,11 @@
  * Answers that are whole in their form and hold only a part of their rows: beside an error, with an
  * error in place of a row, or fewer than they say.
  */
-import { parseExact } from "svc-connectors";
 import { isJsonObject, isPlainObject, valueAt } from "svc-connectors/host";
 import type { Lab } from "../../contract/lab.ts";
 import type { Listing } from "../../contract/learned.ts";
 import type { Answer, Exchange, ProviderRequest } from "../../contract/network.ts";
-import { jsonLeaves, nameOf, scalarText, toText, withValue } from "../../learn/json.ts";
+import { jsonLeaves, nameOf, readJson, scalarText, toText, withValue } from "../../learn/json.ts";
 import type { RequestPlace } from "../requests/rate-limits.ts";
 import { keyFieldsOf } from "./cursors.ts";
 import { outputRows } from "./rows.ts";
@@ -85,22 +84,14 @@ function rowsOfAnswer(
 ): RowsOfAnswer | undefined {
   const listing = lab.learned.listingOf(request);
   if (!listing || !answer || !("rows" in listing.paging)) return undefined;
-  const tree = parse(answer.body.toString("utf8"));
+  const tree = readJson(answer.body.toString("utf8"));
   const rows = valueAt(tree, listing.paging.rows);
   if (!Array.isArray(rows) || rows.length === 0) return undefined;
   return { listing, pointer: listing.paging.rows, tree, rows };
 }
 
-function parse(text: string): unknown {
-  try {
-    return parseExact(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function isGraphql({ method, body }: ProviderRequest): boolean {
-  const sent = method === "POST" ? parse(body) : undefined;
+  const sent = method === "POST" ? readJson(body) : undefined;
   return (
     isJsonObject(sent) &&
     typeof sent.query === "string" &&

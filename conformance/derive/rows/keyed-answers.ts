@@ -1,7 +1,7 @@
 /** Answers that are keyed by the ids that were asked for, with an error in place of one entry. */
-import { parseExact } from "svc-connectors";
 import { isPlainObject } from "svc-connectors/host";
 import type { Exchange } from "../../contract/network.ts";
+import { readJson } from "../../learn/json.ts";
 import { valuesOfRequest } from "../requests/requested-values.ts";
 import { errorsOfParts, type HalfAnswer, withTree } from "./half-answers.ts";
 
@@ -17,7 +17,7 @@ export function keyedAnswers(
   { request, answer }: Pick<Exchange, "request" | "answer">,
   ownErrors: readonly object[],
 ): readonly HalfAnswer[] {
-  const tree = answer?.status === 200 ? parsed(answer.body.toString("utf8")) : undefined;
+  const tree = answer?.status === 200 ? readJson(answer.body.toString("utf8")) : undefined;
   if (!answer || !isPlainObject(tree)) return [];
   const keys = Object.keys(tree);
   const asked = new Set(valuesOfRequest(request));
@@ -28,12 +28,4 @@ export function keyedAnswers(
     name: `200 with ${JSON.stringify(error)} in place of its entry ${last}`,
     answer: withTree(answer, { ...tree, [last]: error }),
   }));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseExact(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,6 @@
  * Checks whose provider answers 200 with an error in a member that says, in the recordings, that
  * there is none: `"error": null`, `"errors": []`.
  */
-import { parseExact } from "svc-connectors";
 import { valueAt } from "svc-connectors/host";
 import type { Lab } from "../../contract/lab.ts";
 import type { Exchange, Provider } from "../../contract/network.ts";
@@ -12,6 +11,7 @@ import { withAnswers } from "../../replay/strict.ts";
 import { plantedError } from "../leaks/plants.ts";
 import { requestPlaces } from "../requests/rate-limits.ts";
 import { withTree } from "../rows/half-answers.ts";
+import { treeOf } from "./pages.ts";
 
 export interface ErrorMember {
   /** "check, an error of an unknown code in /item/error of POST /item/get". */
@@ -42,7 +42,7 @@ export async function errorMembers(lab: Lab): Promise<readonly ErrorMember[]> {
 /** Pointers to members for errors that hold none. */
 const emptyErrors = ({ answer }: Exchange): readonly string[] =>
   answer?.status === 200
-    ? [...jsonLeaves(parsed(answer.body))].flatMap(([pointer, value]) =>
+    ? [...jsonLeaves(treeOf({ answer }))].flatMap(([pointer, value]) =>
         /^errors?$/.test(nameOf(pointer)) && isEmpty(value) ? [pointer] : [],
       )
     : [];
@@ -56,7 +56,7 @@ function memberOf(
   pointer: string,
 ): ErrorMember {
   const { method, url } = request;
-  const isList = answer !== undefined && Array.isArray(valueAt(parsed(answer.body), pointer));
+  const isList = Array.isArray(valueAt(treeOf({ answer }), pointer));
   const error = plantedError(lab);
   const value = isList || nameOf(pointer) === "errors" ? [error] : error;
   const isAsked = (other: Exchange["request"]) =>
@@ -67,19 +67,11 @@ function memberOf(
     name: `check, an error of an unknown code in ${pointer} of ${method} ${url.pathname}`,
     command,
     provider: withAnswers(lab.learned.provider(), (given, other) => {
-      const tree = parsed(given.body);
+      const tree = treeOf({ answer: given });
       return isAsked(other) && isEmpty(valueAt(tree, pointer))
         ? withTree(given, withValue(tree, pointer, value))
         : given;
     }),
     isAnsweredBy: (exchange) => isAsked(exchange.request),
   };
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return parseExact(body.toString("utf8"));
-  } catch {
-    return undefined;
-  }
 }

@@ -2,14 +2,14 @@
  * The page reshaper: which listings a read asks for, and the same read of other pages than the
  * recorded ones.
  */
-import { type JsonValue, parseExact } from "svc-connectors";
+import type { JsonValue } from "svc-connectors";
 import { isPlainObject, streamLabel, valueAt } from "svc-connectors/host";
 import type { Lab, StreamFacts } from "../../contract/lab.ts";
 import type { Listing, ProviderChanges } from "../../contract/learned.ts";
 import type { Exchange, Provider } from "../../contract/network.ts";
 import type { Observation } from "../../contract/observation.ts";
 import type { Recording } from "../../contract/recording.ts";
-import { jsonLeaves, nameOf } from "../../learn/json.ts";
+import { jsonLeaves, nameOf, readJson } from "../../learn/json.ts";
 import { linksOf } from "../../learn/links.ts";
 import { undisturbed } from "../rows/losses.ts";
 import { momentOf } from "../rows/moments.ts";
@@ -177,13 +177,8 @@ export const endText = ({ outcome }: Observation) =>
   `${outcome.status}${outcome.failures[0] ? `: ${outcome.failures[0].message}` : ""}`;
 
 /** The answer's body as exact JSON. */
-export function treeOf({ answer }: Pick<Exchange, "answer">): unknown {
-  try {
-    return answer && parseExact(answer.body.toString("utf8"));
-  } catch {
-    return undefined;
-  }
-}
+export const treeOf = ({ answer }: Pick<Exchange, "answer">): unknown =>
+  answer && readJson(answer.body.toString("utf8"));
 
 /** The value that the answer gives for the next page: a token or a URL. */
 export function nextOf(

@@ -2,17 +2,24 @@
  * Reads whose provider answers 200 with what is no list in place of one of an answer's lists, where
  * it has others beside its rows: "liabilities" by their kind, folders beside goals.
  */
-import { parseExact } from "svc-connectors";
 import { isPlainObject, parsePointer, streamLabel, valueAt } from "svc-connectors/host";
 import type { Lab } from "../../contract/lab.ts";
 import type { Exchange } from "../../contract/network.ts";
 import type { Observation } from "../../contract/observation.ts";
-import { arrayLeaves, jsonLeaves, nameOf, scalarText, withValue } from "../../learn/json.ts";
+import {
+  arrayLeaves,
+  jsonLeaves,
+  nameOf,
+  readJson,
+  scalarText,
+  withValue,
+} from "../../learn/json.ts";
 import { withAnswers } from "../../replay/strict.ts";
 import { type RequestPlace, requestPlaces } from "../requests/rate-limits.ts";
 import { errorsOfParts, withTree } from "../rows/half-answers.ts";
 import { isQuietSuccess, quietlyMissing } from "../rows/losses.ts";
 import { outputRows } from "../rows/rows.ts";
+import { treeOf } from "./pages.ts";
 import type { WrongAnswerRun } from "./wrong-answers.ts";
 
 export interface WrongListRun extends WrongAnswerRun {
@@ -97,7 +104,7 @@ async function listPlaces(lab: Lab): Promise<readonly ListPlace[]> {
 
 function listsOf(place: RequestPlace): ListPlace[] {
   const { request, answer } = place.exchange;
-  const tree = answer?.status === 200 ? parsed(answer.body.toString("utf8")) : undefined;
+  const tree = answer?.status === 200 ? treeOf(place.exchange) : undefined;
   const { command } = place.whole;
   if (!isPlainObject(tree) || command.verb !== "read") return [];
   const streams = command.catalog.streams.map(({ stream }) => streamLabel(stream)).join(", ");
@@ -117,7 +124,7 @@ const isAlwaysList = (lab: Lab, { endpoint, pointer }: ListPlace) =>
       ({ request, response }) =>
         response.status === 200 && endpointOf(request.method, new URL(request.url)) === endpoint,
     )
-    .every(({ response }) => Array.isArray(valueAt(parsed(response.body ?? ""), pointer)));
+    .every(({ response }) => Array.isArray(valueAt(readJson(response.body ?? ""), pointer)));
 
 /** Ids in a path are all alike. */
 const endpointOf = (method: string, url: URL) =>
@@ -196,7 +203,7 @@ async function tryList(
 function runWith(lab: Lab, list: ListPlace, value: unknown): Promise<Observation> {
   const provider = withAnswers(lab.learned.provider(), (answer, request) => {
     if (answer.status !== 200 || !isOf(list, request)) return answer;
-    const tree = parsed(answer.body.toString("utf8"));
+    const tree = treeOf({ answer });
     return Array.isArray(valueAt(tree, list.pointer))
       ? withTree(answer, withValue(tree, list.pointer, value))
       : answer;
@@ -206,11 +213,3 @@ function runWith(lab: Lab, list: ListPlace, value: unknown): Promise<Observation
 
 const isOf = ({ endpoint }: ListPlace, { method, url }: Exchange["request"]) =>
   endpointOf(method, url) === endpoint;
-
-function parsed(text: string): unknown {
-  try {
-    return parseExact(text);
-  } catch {
-    return undefined;
-  }
-}
